@@ -1,0 +1,207 @@
+"""`make bench`: speed of a real server over HTTP, written to docs/benchmarks.md with the peer's figures.
+
+Every loop is bounded by a count and by seconds. The vectors of the 100k bank are computed once and
+cached outside the checkout by text hash; the sizes below measure fresh vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from client import Client, drive, spread
+from facts import fact, question
+from report import write
+
+HERE = Path(__file__).parent
+_BIG = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server process under measurement."""
+
+    base_url: str
+    key: str
+    pid: int
+    ready_s: float
+
+    def connect(self) -> Client:
+        """A fresh connection."""
+        return Client(self.base_url, self.key)
+
+    def resident_mb(self) -> int:
+        """Resident memory of the process in MiB."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) // 1024
+        return 0
+
+
+@contextmanager
+def server(data: Path, cache: Path) -> Iterator[Running]:
+    """The server on `data`, started and stopped; `ready_s` runs until health answers."""
+    port = _free_port()
+    command = [sys.executable, str(HERE / "serve.py"), "--data-dir", str(data), "--port", str(port)]
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("OPENBLAS_CORETYPE", "OPENBLAS_L2"))}
+    began = time.perf_counter()
+    process = subprocess.Popen([*command, "--cache", str(cache)], env=environ, stdout=subprocess.DEVNULL)
+    try:
+        _wait_healthy(port, process)
+        ready = time.perf_counter() - began
+        key = (data / "root.key").read_text().strip()
+        yield Running(f"http://127.0.0.1:{port}", key, process.pid, ready)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(3000):
+        if process.poll() is not None:
+            raise SystemExit("the server ended at once")
+        try:
+            if Client(f"http://127.0.0.1:{port}", "", 5).call("GET", "/health").status == 200:
+                return
+        except OSError:
+            time.sleep(0.01)
+    raise SystemExit("the server did not become healthy")
+
+
+def bank(name: str) -> str:
+    """The path of a bank."""
+    return f"/v1/default/banks/{name}"
+
+
+def retain(run: Running, name: str, start: int, count: int, size: int) -> dict[str, Any]:
+    """`count` facts in requests of `size`: acknowledged rate, latencies, and until vectors are there."""
+    client, latencies = run.connect(), []
+    began = time.perf_counter()
+    for at in range(start, start + count, size):
+        items = [fact(at + i) for i in range(min(size, start + count - at))]
+        reply = client.call("POST", bank(name) + "/memories", {"items": items})
+        if reply.status != 200:
+            raise SystemExit(f"retain answered {reply.status}: {reply.body[:300]!r}")
+        latencies.append(reply.ms)
+    acknowledged = time.perf_counter() - began
+    _wait_vectors(client, name)
+    complete = time.perf_counter() - began
+    return {
+        "items": count,
+        "request_ms": spread(latencies),
+        "acknowledged_per_s": round(count / acknowledged),
+        "searchable_per_s": round(count / complete),
+    }
+
+
+def _wait_vectors(client: Client, name: str) -> None:
+    for _ in range(60_000):
+        if client.call("GET", bank(name) + "/stats?refresh=true").json()["pending_vectors"] == 0:
+            return
+        time.sleep(0.02)
+    raise SystemExit("vectors were not complete in time")
+
+
+def recall(run: Running, name: str, clients: int, total: int, budget: str, **more: Any) -> dict[str, Any]:
+    """Recall latencies and rate."""
+
+    def make(number: int) -> tuple[str, str, Any]:
+        body = {"query": question(number), "budget": budget, "max_tokens": 2048, **more}
+        return "POST", bank(name) + "/memories/recall", body
+
+    drive(run.connect, 1, 5, 10, lambda n: make(n + 1_000_000))
+    return drive(run.connect, clients, total, 30, make)
+
+
+def measure_size(run: Running, size: int, have: int, note: Callable[[str, Any], None]) -> None:
+    """Fill the bank up to `size` facts and measure everything at that size."""
+    note(f"retain batches of 100 up to {size}", retain(run, "bench", have, size - have, 100))
+    for budget in ("low", "mid", "high"):
+        for clients in (1, 8):
+            total = (60 if budget == "high" else 300) * (1 if clients == 1 else 2)
+            note(f"recall {budget}, {clients} clients, at {size}", recall(run, "bench", clients, total, budget))
+    tags = {"tags": ["user:1", "team:1"], "tags_match": "all_strict"}
+    note(f"recall mid with tags, 1 client, at {size}", recall(run, "bench", 1, 200, "mid", **tags))
+    path = bank("bench") + "/memories/list?limit=100&offset="
+    for offset in (0, size // 2):
+        listing = drive(run.connect, 1, 50, 20, lambda _, o=offset: ("GET", path + str(o), None))
+        note(f"list 100 rows from {offset} of {size}", listing)
+    note(f"resident MB at {size}", run.resident_mb())
+
+
+def small(run: Running, note: Callable[[str, Any], None]) -> None:
+    """Single retains and memory after a first retain and recall."""
+    retain(run, "first", 0, 1, 1)
+    recall(run, "first", 1, 1, "mid")
+    note("resident MB after a first retain and recall", run.resident_mb())
+    note("retain one item a request", retain(run, "single", 0, 300, 1))
+
+
+def start_figures(data: Path, cache: Path, note: Callable[[str, Any], None]) -> None:
+    """Start on an existing 100k-or-smaller directory: health, keyword recall, warm model."""
+    with server(data, cache) as run:
+        note("start: health answers, s", round(run.ready_s, 2))
+        client, began = run.connect(), time.perf_counter()
+        ask = {"query": "Who shipped the payroll export?"}
+        client.call("POST", bank("first") + "/memories/recall", ask)
+        note("start: first recall answered after, s", round(run.ready_s + time.perf_counter() - began, 2))
+        while True:
+            answer = client.call("POST", bank("first") + "/memories/recall", ask | {"trace": True}).json()
+            if not answer["trace"]["degraded"]:
+                break
+            time.sleep(0.01)
+        note("start: model warm after, s", round(run.ready_s + time.perf_counter() - began, 2))
+
+
+def main() -> None:
+    """Run everything and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,5000,100000")
+    parser.add_argument("--cache", type=Path, default=Path("~/.cache/lorebank-bench/vectors.sqlite").expanduser())
+    parser.add_argument("--report", type=Path, default=HERE.parent / "docs" / "benchmarks.md")
+    options = parser.parse_args()
+    sizes = [int(s) for s in options.sizes.split(",")]
+    figures: dict[str, Any] = {"machine": f"{os.cpu_count()} cores, Python {platform.python_version()}"}
+
+    def note(name: str, value: Any) -> None:
+        figures[name] = value
+        print(name, json.dumps(value), flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="lorebank-bench-") as folder:
+        data, have = Path(folder) / "data", 0
+        for at, size in enumerate(sizes):
+            # Fresh vectors up to 20k facts; beyond, the cache stands in for minutes of embedding.
+            cache = options.cache if size > _BIG else Path(folder) / f"fresh-{size}.sqlite"
+            with server(data, cache) as run:
+                if at == 0:
+                    small(run, note)
+                measure_size(run, size, have, note)
+                have = size
+                if at == len(sizes) - 1:
+                    gone = run.connect().call("DELETE", bank("bench"))
+                    note(f"delete a bank of {size}, ms", round(gone.ms))
+        start_figures(data, options.cache, note)
+    write(options.report, figures)
+
+
+if __name__ == "__main__":
+    main()

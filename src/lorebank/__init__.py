@@ -1,0 +1,5 @@
+"""lorebank: a self-hosted knowledge and memory server for AI agents."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

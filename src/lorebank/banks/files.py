@@ -1,0 +1,129 @@
+"""Retaining uploaded files: kept as bytes with a job each, turned into text and retained by the job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lorebank.banks.operations import JOBS, Running
+from lorebank.banks.retain.check import PENDING_TAG
+from lorebank.banks.retain.drafts import Draft, with_tags
+from lorebank.banks.retain.items import Item, from_json, to_json
+from lorebank.banks.retain.service import Tools
+from lorebank.banks.retain.settings import for_items
+from lorebank.banks.retain.work import store
+from lorebank.clock import Micros
+from lorebank.errors import BadRequest, Corrupt, InvalidInput, Unavailable
+from lorebank.ids import new_uuid
+from lorebank.models.document_kinds import KINDS
+from lorebank.models.ports import Parser
+from lorebank.storage.ports import BankHandle
+from lorebank.storage.rows import Operation
+
+FILE_RETAIN = "file_convert_retain"
+"""The type of the operations made here and the name of their job (specs, operations list)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One uploaded file; `item` says how to retain it, its content still empty."""
+
+    filename: str | None
+    media_type: str | None
+    data: bytes
+    item: Item
+
+
+def submit_files(
+    handle: BankHandle,
+    tools: Tools,
+    parser: Parser,
+    uploads: Sequence[Upload],
+    document_tags: tuple[str, ...] = (),
+) -> list[str]:
+    """Keep the files and queue one operation for each; the operations' ids in order.
+
+    A file that cannot be read as text refuses the whole request at once (`InvalidInput`, naming
+    it); only PDF and Office files, which take long, are read by the job.
+    """
+    if not uploads:
+        raise InvalidInput("files: send at least one file")
+    if PENDING_TAG in document_tags or any(PENDING_TAG in upload.item.tags for upload in uploads):
+        raise BadRequest(f"tags: the tag '{PENDING_TAG}' is set by lorebank only; use another tag")
+    items = with_tags([_with_document(upload.item) for upload in uploads], document_tags)
+    for_items(tools.bank_defaults, handle.bank.config, items)
+    for upload in uploads:
+        _check_readable(parser, upload)
+    now = tools.clock()
+    made = [_operation(handle, upload, item, now) for upload, item in zip(uploads, items, strict=True)]
+    tools.banks.mark_work(handle, JOBS)
+    with handle.write() as writer:
+        for operation, upload in zip(made, uploads, strict=True):
+            writer.put_operation(operation)
+            writer.put_blob(operation.id, upload.data)
+    tools.jobs(handle)
+    return [operation.id for operation in made]
+
+
+def run_file(job: Running, tools: Tools, parser: Parser) -> dict[str, Any]:
+    """Turn the operation's file into text and retain it as one document; the operation's result."""
+    operation = job.operation
+    payload = operation.payload or {}
+    item = from_json({**payload.get("item", {}), "content": ""})
+    if operation.processed:
+        return {"document_id": item.document_id}
+    with job.handle.read() as reader:
+        data = reader.blob(operation.id)
+    if data is None:
+        raise Corrupt("the uploaded file of the operation is gone; upload it again")
+    text = parser.parse(data, media_type=payload.get("media_type"), filename=operation.filename)
+    if not text.strip():
+        raise InvalidInput(f"{operation.filename or 'the file'} holds no text")
+    draft = Draft(str(item.document_id), (replace(item, content=text),), "replace", named=True)
+    written = store(job, tools, [draft], 1, 1)
+    return {"document_id": item.document_id, "items_count": 1, "facts_added": written.facts_added}
+
+
+def _with_document(item: Item) -> Item:
+    return item if item.document_id is not None else replace(item, document_id=f"file_{new_uuid()}")
+
+
+def _check_readable(parser: Parser, upload: Upload) -> None:
+    """Refuse what the job could only fail on."""
+    if not upload.data:
+        raise InvalidInput(f"files: {upload.filename or 'a file'} is empty")
+    if not _is_office(upload):
+        text = parser.parse(upload.data, media_type=upload.media_type, filename=upload.filename)
+        if not text.strip():
+            raise InvalidInput(f"files: {upload.filename or 'a file'} holds no text")
+        return
+    try:
+        parser.parse(b"", media_type=upload.media_type, filename=upload.filename)
+    except Unavailable as exc:
+        raise InvalidInput(exc.message, cause=exc) from exc
+    except InvalidInput:
+        return  # it looked, found nothing in no bytes, and so is able to look
+
+
+def _is_office(upload: Upload) -> bool:
+    name, _, extension = (upload.filename or "").rpartition(".")
+    media_type = (upload.media_type or "").partition(";")[0].strip().lower()
+    return bool(name and extension.lower() in KINDS) or media_type in KINDS.values()
+
+
+def _operation(handle: BankHandle, upload: Upload, item: Item, now: Micros) -> Operation:
+    described = {name: value for name, value in to_json(item).items() if name != "content"}
+    operation_id = new_uuid()
+    return Operation(
+        id=operation_id,
+        type=FILE_RETAIN,
+        status="pending",
+        items_count=1,
+        created_at=now,
+        updated_at=now,
+        document_id=item.document_id,
+        filename=upload.filename,
+        payload={"item": described, "media_type": upload.media_type, "blobs": [operation_id]},
+        principal=handle.grant.principal.to_json(),
+    )

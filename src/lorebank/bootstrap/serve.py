@@ -1,0 +1,150 @@
+"""The server process: bind, own the directory, say where everything is, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lorebank.config import Settings
+from lorebank.errors import Conflict, InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from lorebank.models.service import EmbedderSource
+
+_IDLE_CHECK_S = 0.5
+
+
+def serve(settings: Settings, *, embedder: EmbedderSource | None = None) -> int:
+    """Serve `settings.data_dir` on `settings.host` and `settings.port`; the process's exit code.
+
+    Raises `Conflict` when the port or the directory is taken, and what opening the directory raises.
+    """
+    import uvicorn
+
+    from lorebank.bootstrap.build import build, open_directory
+    from lorebank.http.logs import configure
+
+    configure(settings)
+    listener = _bind(settings)
+    port = listener.getsockname()[1]
+    url = f"http://{_host_in_url(settings.host)}:{port}"
+    try:
+        directory, key = open_directory(settings, url)
+    except BaseException:
+        listener.close()
+        raise
+    with directory:
+        server = build(directory, settings, embedder=embedder, on_start=lambda: _say(settings, url, key))
+        idle = Idle(server.app)
+        runner = uvicorn.Server(
+            uvicorn.Config(
+                idle,
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                lifespan="on",
+                timeout_graceful_shutdown=10,
+                h11_max_incomplete_event_size=256 * 1024,
+            )
+        )
+        asyncio.run(_run(runner, listener, idle, settings.idle_timeout))
+    return 0 if runner.started else 1
+
+
+async def _run(runner: Any, listener: socket.socket, idle: Idle, timeout_s: float) -> None:
+    watcher = asyncio.create_task(idle.watch(runner, timeout_s)) if timeout_s > 0 else None
+    await runner.serve(sockets=[listener])
+    if watcher is not None:
+        watcher.cancel()
+
+
+class Idle:
+    """Counts requests in flight, so that an unused server can end itself."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._active = 0
+        self._last = time.monotonic()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass everything on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._active += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._active -= 1
+            self._last = time.monotonic()
+
+    async def watch(self, runner: Any, timeout_s: float) -> None:
+        """End the server when no request came for `timeout_s` seconds."""
+        while not runner.should_exit:
+            await asyncio.sleep(min(_IDLE_CHECK_S, timeout_s))
+            if self._active == 0 and time.monotonic() - self._last >= timeout_s:
+                runner.should_exit = True
+
+
+def _bind(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except socket.gaierror as exc:
+        listener.close()
+        raise InvalidInput(f"host '{settings.host}' is not an address of this machine", cause=exc) from exc
+    except OSError as exc:
+        listener.close()
+        raise Conflict(
+            f"port {settings.port} on {settings.host} cannot be used ({exc.strerror}); "
+            "stop what listens there, or choose another with --port",
+            cause=exc,
+        ) from exc
+    listener.listen(2048)
+    listener.set_inheritable(True)
+    return listener
+
+
+def _host_in_url(host: str) -> str:
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"[{shown}]" if ":" in shown else shown
+
+
+def _say(settings: Settings, url: str, key: str) -> None:
+    """What a newcomer needs, once, on stdout."""
+    where = _short(settings.data_dir)
+    there = "" if settings.data_dir == Path("~/.lorebank").expanduser() else f" --data-dir {where}"
+    lines = [
+        f"lorebank serves {url}",
+        f"  data      {where}",
+        "  key       not needed (--no-auth)" if settings.no_auth else _key_line(key, there),
+        f'  retain    lorebank retain --bank home "Alice prefers tea."{there}',
+        f'  recall    lorebank recall --bank home "What does Alice drink?"{there}',
+        f"  stop      Ctrl-C; other commands: lorebank --help",
+    ]
+    try:
+        print("\n".join(lines), flush=True)
+    except OSError as exc:
+        raise Unavailable("stdout is closed", cause=exc) from exc
+
+
+def _key_line(key: str, there: str) -> str:
+    return f"  key       lorebank key show{there}" if key else "  key       the one you gave (only its digest is kept)"
+
+
+def _short(path: Path) -> str:
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except ValueError:
+        return str(path)
+
+
+def warn(message: str) -> None:
+    """One line for the person at the terminal."""
+    print(message, file=sys.stderr)

@@ -1,0 +1,126 @@
+"""The command line as a whole: the tree of commands, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from lorebank.cli.base import LazyGroup, State
+from lorebank.cli.failures import FAILED, INTERRUPTED, OK, CliError, from_error, usage
+from lorebank.cli.hooks import Hooks
+from lorebank.cli.output import safe
+from lorebank.errors import LorebankError
+
+COMMANDS = {
+    "serve": "server",
+    "demo": "demo",
+    "configure": "configure",
+    "status": "server",
+    "retain": "retain",
+    "recall": "recall",
+    "bank": "bank",
+    "document": "document",
+    "memory": "memory",
+    "entity": "listing",
+    "tag": "listing",
+    "operation": "operation",
+    "doctor": "upkeep",
+    "reembed": "upkeep",
+    "backup": "upkeep",
+    "restore": "upkeep",
+    "key": "server",
+    "version": "server",
+}
+"""Every command and the module that has it, in the order of the help."""
+
+HELP = """lorebank keeps long-term memory for AI agents: banks that retain and recall, offline.
+
+Start with 'lorebank demo', or 'lorebank serve' and then
+
+\b
+  lorebank retain --bank notes "Mara moves to Oslo in March"
+  lorebank recall --bank notes "Where will Mara live?"
+
+Commands speak to the server that runs on the data directory; when none runs, they do the work
+themselves.
+"""
+
+
+def build_cli() -> click.Group:
+    """The tree of commands. Run it with a `State` as the context's object."""
+    return LazyGroup(
+        "lorebank",
+        modules=COMMANDS,
+        help=HELP,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    )
+
+
+def run(hooks: Hooks, argv: Sequence[str]) -> int:
+    """Run one command line and return the process's exit code. Errors are told, never traced."""
+    state = State(hooks)
+    _never_fail_to_encode()
+    try:
+        result = _invoke(state, argv)
+        sys.stdout.flush()
+        return result
+    except click.exceptions.Exit as exc:
+        return exc.exit_code
+    except CliError as exc:
+        return _fail(exc, state)
+    except LorebankError as exc:
+        return _fail(from_error(exc), state)
+    except click.exceptions.NoArgsIsHelpError as exc:
+        exc.show()
+        return exc.exit_code
+    except click.ClickException as exc:
+        state.as_json = state.as_json or "--json" in argv
+        return _fail(usage(exc.format_message()), state, hint=_hint(exc))
+    except BrokenPipeError:
+        _drop_stdout()
+        return OK
+    except (click.Abort, KeyboardInterrupt):
+        print("stopped", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as exc:
+        return _fail(CliError("failed", exc.strerror or "the system refused", FAILED), state)
+
+
+def _invoke(state: State, argv: Sequence[str]) -> int:
+    cli = build_cli()
+    with cli.make_context("lorebank", list(argv), obj=state) as context:
+        result = cli.invoke(context)
+    return result if isinstance(result, int) else OK
+
+
+def _fail(error: CliError, state: State, hint: str = "") -> int:
+    if state.as_json:
+        print(json.dumps({"error": {"code": error.code, "message": error.message}}), file=sys.stderr)
+    else:
+        print(safe(f"lorebank: {error.message}{hint}"), file=sys.stderr)
+    return error.exit_code
+
+
+def _hint(exc: click.ClickException) -> str:
+    context = getattr(exc, "ctx", None)
+    return f"\nSee '{context.command_path} --help'." if context is not None else ""
+
+
+def _never_fail_to_encode() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _drop_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

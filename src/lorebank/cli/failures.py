@@ -1,0 +1,85 @@
+"""How a command fails: one code, one message for people, one exit code for scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lorebank.errors import LorebankError, printable
+
+OK = 0
+FAILED = 1
+INVALID = 2
+MISSING = 3
+DENIED = 4
+UNAVAILABLE = 5
+INTERRUPTED = 130
+
+EXIT_CODES = {
+    OK: "done",
+    FAILED: "it was tried and failed, or the state contradicts it",
+    INVALID: "wrong usage or invalid input; nothing was changed",
+    MISSING: "the bank, document, memory or operation does not exist",
+    DENIED: "no valid API key, or it may not do this",
+    UNAVAILABLE: "the server, or something that it needs, does not answer now",
+    INTERRUPTED: "stopped by Ctrl-C; a started job goes on",
+}
+"""What each exit code means, for the documentation."""
+
+_STATUS = {
+    400: ("bad_request", INVALID),
+    401: ("unauthenticated", DENIED),
+    403: ("forbidden", DENIED),
+    404: ("not_found", MISSING),
+    409: ("conflict", FAILED),
+    410: ("gone", FAILED),
+    413: ("invalid_input", INVALID),
+    422: ("invalid_input", INVALID),
+    429: ("limit_exceeded", UNAVAILABLE),
+    502: ("unavailable", UNAVAILABLE),
+    503: ("unavailable", UNAVAILABLE),
+    504: ("unavailable", UNAVAILABLE),
+}
+
+
+class CliError(Exception):
+    """A failure that is told in one message; `code` is stable, `exit_code` is the process's."""
+
+    def __init__(self, code: str, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = printable(message)
+        self.exit_code = exit_code
+
+
+def usage(message: str) -> CliError:
+    """Wrong usage of a command."""
+    return CliError("usage", message, INVALID)
+
+
+def from_error(error: LorebankError) -> CliError:
+    """The failure that a lorebank error inside this process means."""
+    _, exit_code = _STATUS.get(error.status, ("", FAILED))
+    return CliError(error.code, error.message, exit_code)
+
+
+def from_response(status: int, body: Any) -> CliError:
+    """The failure that an HTTP error answer means."""
+    code, exit_code = _STATUS.get(status, ("failed", FAILED))
+    detail = body.get("detail") if isinstance(body, dict) else None
+    return CliError(code, _words(detail) or f"the server answered with status {status}", exit_code)
+
+
+def _words(detail: Any) -> str:
+    if isinstance(detail, str):
+        return detail
+    if isinstance(detail, list):
+        return "; ".join(_problem(item) for item in detail if isinstance(item, dict))
+    if isinstance(detail, dict):
+        return "; ".join(f"{name}: {value}" for name, value in detail.items())
+    return ""
+
+
+def _problem(item: dict[str, Any]) -> str:
+    where = ".".join(str(part) for part in item.get("loc", ()) if part not in ("body", "query", "path"))
+    said = str(item.get("msg", "is not valid"))
+    return f"{where}: {said}" if where else said

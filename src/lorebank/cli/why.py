@@ -1,0 +1,115 @@
+"""What a recall found, for people: the texts, and how each came to its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lorebank.cli.output import Column, Printer, one_line, when
+
+NOTHING = "Nothing found."
+
+
+def show_results(printer: Printer, answer: Mapping[str, Any]) -> None:
+    """The results as numbered paragraphs, each with a line about where it comes from."""
+    results = answer.get("results") or []
+    if not results:
+        printer.say(NOTHING)
+    for number, result in enumerate(results, 1):
+        printer.say(f"{number}. {result.get('text', '')}")
+        printer.say(f"   {about(result)}")
+    _show_parts(printer, answer)
+    _show_degraded(printer, answer)
+
+
+def show_why(printer: Printer, answer: Mapping[str, Any]) -> None:
+    """The results, each with a table of the arms that found it and how its score came about."""
+    results = answer.get("results") or []
+    if not results:
+        printer.say(NOTHING)
+    reasons = reasons_by_id(answer.get("trace"))
+    for number, result in enumerate(results, 1):
+        printer.say(f"{number}. {result.get('text', '')}")
+        printer.say(f"   {about(result)}")
+        show_reason(printer, reasons.get(str(result.get("id")), {}))
+    _show_degraded(printer, answer)
+
+
+def about(result: Mapping[str, Any]) -> str:
+    """Type, time, document and tags of a result, and its final score."""
+    scores = result.get("scores") or {}
+    happened = result.get("occurred_start") or result.get("mentioned_at")
+    told = [
+        one_line(result.get("type")),
+        when(happened)[:10],
+        f"document {one_line(result['document_id'])}" if result.get("document_id") else "",
+        f"tags {one_line(result['tags'])}" if result.get("tags") else "",
+        f"score {scores['final']:.3f}" if isinstance(scores.get("final"), int | float) else "",
+    ]
+    return " · ".join(part for part in told if part)
+
+
+def reasons_by_id(trace: Any) -> dict[str, dict[str, Any]]:
+    """What the trace tells about each result, by memory id."""
+    if not isinstance(trace, Mapping):
+        return {}
+    told = trace.get("results")
+    rows = told if isinstance(told, list) else []
+    return {str(row.get("id")): dict(row) for row in rows if isinstance(row, Mapping)}
+
+
+def show_reason(printer: Printer, reason: Mapping[str, Any]) -> None:
+    """One result's arms as a table, and how its final score came about."""
+    arms = arm_rows(reason)
+    if not arms:
+        printer.say("   (the server told nothing about this result)")
+        return
+    columns = (Column("   found by"), Column("rank", right=True), Column("score", right=True))
+    printer.table(columns, [(f"   {name}", rank, score) for name, rank, score in arms], "")
+    made = final_line(reason)
+    if made:
+        printer.say(f"   {made}")
+
+
+def arm_rows(reason: Mapping[str, Any]) -> list[tuple[str, int, float]]:
+    """(arm, rank, score) of every arm that found the result, best rank first."""
+    arms = reason.get("arms") or {}
+    rows = [(str(name), int(found["rank"]), float(found["score"])) for name, found in arms.items()]
+    return sorted(rows, key=lambda row: (row[1], row[0]))
+
+
+def final_line(reason: Mapping[str, Any]) -> str:
+    """How the final score came about, for example `0.410 semantic + 0.220 keyword = 0.630, final 0.630`."""
+    parts = " + ".join(f"{value:.3f} {_name(name)}" for name, value in (reason.get("parts") or {}).items())
+    times = "".join(
+        f" × {value:.3f} {_name(name)}" for name, value in (reason.get("multipliers") or {}).items()
+    )
+    told = [f"({parts}){times}" if times and parts else parts + times]
+    if isinstance(reason.get("fused"), int | float):
+        told.append(f"= {reason['fused']:.3f}")
+    if isinstance(reason.get("reranker"), int | float):
+        told.append(f", reranker {reason['reranker']:.3f}")
+    if isinstance(reason.get("final"), int | float):
+        told.append(f"→ final {reason['final']:.3f}")
+    return " ".join(part for part in told if part).replace(" ,", ",")
+
+
+def _name(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _show_parts(printer: Printer, answer: Mapping[str, Any]) -> None:
+    for chunk_id, chunk in (answer.get("chunks") or {}).items():
+        printer.say(f"\nchunk {one_line(chunk_id)}{' (cut)' if chunk.get('truncated') else ''}:")
+        printer.say(str(chunk.get("text") or chunk.get("chunk_text") or ""))
+    entities = answer.get("entities") or {}
+    if entities:
+        named = [one_line(entity.get("canonical_name", name)) for name, entity in entities.items()]
+        printer.say("\nentities: " + ", ".join(named))
+    for fact_id, fact in (answer.get("source_facts") or {}).items():
+        printer.say(f"\nsource {one_line(fact_id)}: {fact.get('text', '')}")
+
+
+def _show_degraded(printer: Printer, answer: Mapping[str, Any]) -> None:
+    for arm, reason in (answer.get("degraded") or {}).items():
+        printer.note(f"Not everything could be searched: {arm}: {reason}")

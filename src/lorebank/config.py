@@ -1,0 +1,192 @@
+"""Settings: frozen, read once. A flag beats the environment, which beats the profile, which beats the default.
+
+Every setting is `LOREBANK_<NAME>` in the environment and `<name>` in a profile file. A setting
+that lorebank cannot honour is refused, never ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from lorebank.errors import InvalidInput
+from lorebank.limits import Limits
+
+ENV_PREFIX = "LOREBANK_"
+LIMIT_PREFIX = "limit_"
+BANK_PREFIX = "bank_"
+
+#: Environment names of other servers that we refuse, with what to do instead.
+REFUSED = {
+    "HINDSIGHT_API_DATABASE_URL": (
+        "lorebank keeps its data in its own data directory and cannot use a database server yet; "
+        "unset HINDSIGHT_API_DATABASE_URL (PostgreSQL support is planned)"
+    ),
+}
+
+
+def setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False) -> Any:
+    """A settings field with its documentation, allowed values, and whether it is never shown."""
+    return field(default=default, metadata={"doc": meaning, "choices": choices, "secret": secret})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one server or command."""
+
+    data_dir: Path = setting(Path("~/.lorebank"), "where everything is kept")
+    host: str = setting("127.0.0.1", "address to listen on")
+    port: int = setting(8888, "port to listen on")
+    no_auth: bool = setting(False, "serve without keys; loopback only")
+    root_user: str = setting("root", "name of the root user")
+    root_api_key: str = setting("", "the root user's key; empty: lorebank makes one", secret=True)
+    log_level: str = setting("info", "how much is logged", choices=("debug", "info", "warning", "error"))
+    log_format: str = setting("text", "form of log lines", choices=("text", "json"))
+    debug: bool = setting(False, "let query and memory text into the log")
+    idle_timeout: float = setting(0.0, "seconds without a request after which the server ends; 0: never")
+    open_stores: int = setting(128, "stores that are open at once")
+    embedder: str = setting("local", "where vectors come from", choices=("local", "hosted", "none"))
+    embed_base_url: str = setting("", "address of an OpenAI-compatible embeddings API")
+    embed_api_key: str = setting("", "its key", secret=True)
+    embed_model: str = setting("", "its model")
+    embed_dimension: int = setting(0, "numbers in one of its vectors")
+    embed_timeout: float = setting(30.0, "seconds that one call to an embedder may take")
+    reranker: str = setting("local", "cross-encoder for the budget `high`", choices=("local", "none"))
+    rerank_timeout: float = setting(10.0, "seconds that reordering may take before recall answers without it")
+    weights_dir: str = setting("", "folder with the local models' weights; empty: the installed package")
+    model_threads: int = setting(2, "threads that run local models")
+    llm_provider: str = setting("", "language model API, for later releases", choices=("", "openai", "anthropic"))
+    llm_base_url: str = setting("", "its address")
+    llm_api_key: str = setting("", "its key", secret=True)
+    llm_model: str = setting("", "its model")
+    job_workers: int = setting(2, "jobs that run at once")
+    job_retries: int = setting(3, "times a failed job is tried again")
+    job_backoff: float = setting(60.0, "seconds before a failed job is tried again, doubled each time")
+    job_lease: float = setting(60.0, "seconds a job may go without a sign of life")
+    limits: Limits = field(default_factory=Limits)
+    bank_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    profile: Path | None = None,
+) -> Settings:
+    """The settings in force; `InvalidInput` that names the wrong setting and its source."""
+    env = os.environ if environ is None else environ
+    for name, why in REFUSED.items():
+        if env.get(name):
+            raise InvalidInput(why)
+    values = _from_profile(profile) | _from_environment(env) | _given(flags or {})
+    limits = {k[len(LIMIT_PREFIX) :]: v for k, v in values.items() if k.startswith(LIMIT_PREFIX)}
+    banks = {k[len(BANK_PREFIX) :]: v for k, v in values.items() if k.startswith(BANK_PREFIX)}
+    known = {f.name: f for f in fields(Settings)}
+    plain = {k: v for k, v in values.items() if not k.startswith((LIMIT_PREFIX, BANK_PREFIX))}
+    for name in plain:
+        if name not in known or name in ("limits", "bank_defaults"):
+            raise InvalidInput(f"unknown setting '{name}'")
+    made = {name: _convert(name, known[name], value) for name, value in plain.items()}
+    made["data_dir"] = Path(made.get("data_dir", known["data_dir"].default)).expanduser().absolute()
+    return Settings(**made, limits=_limits(limits), bank_defaults={k: _json(v) for k, v in banks.items()})
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    names = {f.name for f in fields(Settings)}
+    found = {}
+    for key, value in env.items():
+        name = key[len(ENV_PREFIX) :].lower() if key.startswith(ENV_PREFIX) else ""
+        if name in names or name.startswith((LIMIT_PREFIX, BANK_PREFIX)):
+            found[name] = value
+    return found
+
+
+def _from_profile(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise InvalidInput(f"there is no profile '{path.stem}'; make it with 'lorebank configure'", cause=exc) from exc
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise InvalidInput(f"the profile '{path.stem}' cannot be read: {exc}", cause=exc) from exc
+
+
+def _limits(values: Mapping[str, Any]) -> Limits:
+    known = {f.name: f for f in fields(Limits)}
+    made: dict[str, int] = {}
+    for name, value in values.items():
+        if name not in known:
+            raise InvalidInput(f"unknown limit '{name}'")
+        low, high = known[name].metadata["low"], known[name].metadata["high"]
+        number = _integer(LIMIT_PREFIX + name, value)
+        if not low <= number <= high:
+            raise InvalidInput(f"limit_{name} must be between {low} and {high}")
+        made[name] = number
+    return Limits(**made)
+
+
+def _convert(name: str, spec: Any, value: Any) -> Any:
+    choices = spec.metadata.get("choices", ())
+    if choices and value not in choices:
+        raise InvalidInput(f"{name} must be one of: {', '.join(c or '(empty)' for c in choices)}")
+    default = spec.default
+    if isinstance(default, bool):
+        return _boolean(name, value)
+    if isinstance(default, int):
+        return _bounded(name, _integer(name, value))
+    if isinstance(default, float):
+        return _bounded(name, _number(name, value))
+    return str(value)
+
+
+def _bounded(name: str, number: Any) -> Any:
+    low = 1 if name in ("open_stores", "model_threads", "job_workers") else 0
+    if not low <= number <= (65_535 if name == "port" else 10**9):
+        raise InvalidInput(f"{name} is out of range (smallest: {low})")
+    return number
+
+
+def _boolean(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    text = str(value).strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    if text in ("0", "false", "no", "off", ""):
+        return False
+    raise InvalidInput(f"{name} must be true or false")
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return int(str(value).strip())
+    except ValueError as exc:
+        raise InvalidInput(f"{name} must be a whole number", cause=exc) from exc
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(str(value).strip())
+    except ValueError as exc:
+        raise InvalidInput(f"{name} must be a number", cause=exc) from exc
+    if number != number or number in (float("inf"), float("-inf")):
+        raise InvalidInput(f"{name} must be a finite number")
+    return number
+
+
+def _json(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

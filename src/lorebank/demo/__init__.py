@@ -1,0 +1,1 @@
+"""A small conversation written for lorebank, and questions about it: what `lorebank demo` loads."""

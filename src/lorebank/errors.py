@@ -1,0 +1,127 @@
+"""The error taxonomy: one root class, one stable code and HTTP status each.
+
+`message` is public: it reaches clients and must carry no secret, absolute path or control
+character. `cause` is private: it goes to the log only (DESIGN, Errors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class LorebankError(Exception):
+    """Root of every error that lorebank raises on purpose."""
+
+    code: ClassVar[str] = "bug"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, cause: BaseException | None = None) -> None:
+        super().__init__(message)
+        self.message = printable(message)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One wrong field: where it is (`loc`, JSON path parts), what is wrong, and a stable kind."""
+
+    loc: tuple[str | int, ...]
+    msg: str
+    type: str = "value_error"
+
+
+class InvalidInput(LorebankError):
+    """The caller sent something that cannot be accepted; nothing was written. 422."""
+
+    code = "invalid_input"
+    status = 422
+
+    def __init__(
+        self, message: str, *, fields: Sequence[FieldProblem] = (), cause: BaseException | None = None
+    ) -> None:
+        super().__init__(message, cause=cause)
+        self.fields = tuple(fields)
+
+
+class BadRequest(InvalidInput):
+    """Invalid input where the Hindsight wire contract answers 400."""
+
+    code = "bad_request"
+    status = 400
+
+
+class NeedsLLM(BadRequest):
+    """The operation needs a language model and none is configured. 400."""
+
+    code = "needs_llm"
+
+
+class Unauthenticated(LorebankError):
+    """No valid credential. 401."""
+
+    code = "unauthenticated"
+    status = 401
+
+
+class Forbidden(LorebankError):
+    """A valid credential that may not do this. 403, the same whether or not the target exists."""
+
+    code = "forbidden"
+    status = 403
+
+
+class NotFound(LorebankError):
+    """The bank or object does not exist, or is hidden from this caller. 404."""
+
+    code = "not_found"
+    status = 404
+
+
+class Conflict(LorebankError):
+    """The state of the target contradicts the request. 409."""
+
+    code = "conflict"
+    status = 409
+
+
+class Gone(LorebankError):
+    """A route that the API has retired. 410."""
+
+    code = "gone"
+    status = 410
+
+
+class LimitExceeded(LorebankError):
+    """A rate or capacity limit was reached; trying later may work. 429."""
+
+    code = "limit_exceeded"
+    status = 429
+
+
+class Unavailable(LorebankError):
+    """Something that is needed does not answer now; trying later may work. 503."""
+
+    code = "unavailable"
+    status = 503
+
+
+class Corrupt(LorebankError):
+    """Stored data contradicts itself; `lorebank doctor` says what to do. 500."""
+
+    code = "corrupt"
+    status = 500
+
+
+class Bug(LorebankError):
+    """A state that the code holds to be impossible. 500."""
+
+    code = "bug"
+    status = 500
+
+
+def printable(text: str) -> str:
+    """`text` with control characters and lone surrogates replaced, safe for a terminal and for UTF-8."""
+    clean = "".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text)
+    return clean.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""Which method and path runs which operation: one file a resource."""

@@ -1,0 +1,1 @@
+"""Background work: operations that wait in banks, run by a few threads, handlers known by name only."""

@@ -1,0 +1,1 @@
+"""The one table of operations and the gate before it; transports bind to it."""

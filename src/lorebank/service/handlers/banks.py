@@ -1,0 +1,142 @@
+"""Operations on whole banks: list, create, change, delete, profile, aliases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lorebank.banks import banks
+from lorebank.banks.banks import ListedBank
+from lorebank.clock import to_iso
+from lorebank.ids import check_id
+from lorebank.service.guard import Call
+from lorebank.service.operations import Operation, Scope
+from lorebank.service.render import Wire
+from lorebank.storage.ports import Page
+from lorebank.storage.rows import BankRow
+
+_TRAITS = ("skepticism", "literalism", "empathy")
+_NOT_SETTINGS = ("name", "mission", "background", "disposition")
+
+
+def list_banks(call: Call) -> Wire:
+    """BankListResponse."""
+    page = Page(call.params["limit"], call.params["offset"])
+    context = call.context
+    found = banks.listing(context.banks, context.resolver, call.grant, call.params["q"], page)
+    items = [_item(call, listed) for listed in found.banks]
+    return {"banks": items, "total": found.total, "limit": page.limit, "offset": page.offset}
+
+
+def _item(call: Call, listed: ListedBank) -> Wire:
+    row, counts = listed.row, listed.counts
+    profile = _profile(call, row)
+    return {
+        "bank_id": row.bank_id,
+        "name": profile["name"],
+        "disposition": profile["disposition"],
+        "mission": profile["mission"],
+        "created_at": to_iso(row.created_at),
+        "updated_at": to_iso(row.updated_at),
+        "fact_count": sum(counts.memories.values()) if counts else 0,
+        "last_document_at": to_iso(counts.last_document_at) if counts else None,
+        "last_write_at": to_iso(counts.last_memory_write_at) if counts else None,
+        "display_alias": listed.primary_alias,
+        "matched_aliases": list(listed.matched_aliases),
+    }
+
+
+def _profile(call: Call, row: BankRow) -> Wire:
+    config = banks.settings_of(row, call.context.settings)
+    return {
+        "bank_id": row.bank_id,
+        "name": row.name or row.bank_id,
+        "disposition": config.disposition,
+        "mission": config.reflect_mission,
+        "background": config.reflect_mission or None,
+    }
+
+
+def create_or_update_bank(call: Call) -> Wire:
+    """BankProfileResponse; makes the bank when it is missing."""
+    name, updates = _wanted(call.request)
+    context = call.context
+    row = banks.create_or_update(context.banks, call.grant, context.settings, name, updates, context.clock())
+    return _profile(call, row)
+
+
+def update_bank(call: Call) -> Wire:
+    """BankProfileResponse; the bank must exist."""
+    name, updates = _wanted(call.request)
+    context = call.context
+    row = banks.update(context.banks, call.grant, context.settings, name, updates, context.clock())
+    return _profile(call, row)
+
+
+def _wanted(request: Any) -> tuple[str | None, dict[str, Any]]:
+    """The name and the settings of a CreateBankRequest. Newer names win over `mission`, `background`
+    and `disposition`, which clients still send."""
+    sent: dict[str, Any] = request.model_dump(exclude_none=True)
+    updates: dict[str, Any] = {}
+    for older in ("background", "mission"):
+        if older in sent:
+            updates["reflect_mission"] = sent[older]
+    for trait, level in sent.get("disposition", {}).items():
+        updates[f"disposition_{trait}"] = level
+    updates |= {key: value for key, value in sent.items() if key not in _NOT_SETTINGS}
+    return sent.get("name"), updates
+
+
+def delete_bank(call: Call) -> Wire:
+    """DeleteResponse."""
+    deleted = banks.delete(call.context.banks, call.grant)
+    if deleted.store_id is not None:
+        call.context.indexes.drop(deleted.store_id)
+    message = f"Bank '{call.grant.bank}' and everything in it was deleted"
+    return {"success": True, "message": message, "deleted_count": deleted.removed}
+
+
+def get_bank_profile(call: Call) -> Wire:
+    """BankProfileResponse."""
+    return _profile(call, call.handle.bank)
+
+
+# aliases
+
+
+def list_bank_aliases(call: Call) -> Wire:
+    """BankAliasesResponse."""
+    found = call.context.banks.aliases(call.grant)
+    aliases = [{"alias": alias, "primary": primary} for alias, primary in found]
+    return {"bank_id": call.handle.bank.bank_id, "aliases": aliases}
+
+
+def create_bank_alias(call: Call) -> Wire:
+    """BankAliasesResponse with the new alias."""
+    alias = check_id(call.request.alias, "alias", max_bytes=call.context.settings.limits.id_bytes)
+    banks.add_alias(call.context.banks, call.grant, alias, call.request.primary)
+    return list_bank_aliases(call)
+
+
+def set_bank_alias_primary(call: Call) -> Wire:
+    """BankAliasesResponse after the change."""
+    banks.set_primary(call.context.banks, call.grant, call.params["alias"], call.request.primary)
+    return list_bank_aliases(call)
+
+
+def delete_bank_alias(call: Call) -> Wire:
+    """BankAliasesResponse without the alias."""
+    banks.remove_alias(call.context.banks, call.grant, call.params["alias"])
+    return list_bank_aliases(call)
+
+
+OPERATIONS = (
+    Operation("list_banks", "bank:list", Scope.SERVER, list_banks),
+    Operation("create_or_update_bank", "bank:create", Scope.BANK_NAME, create_or_update_bank),
+    Operation("update_bank", "bank:update", Scope.BANK_NAME, update_bank),
+    Operation("delete_bank", "bank:delete", Scope.BANK_NAME, delete_bank),
+    Operation("get_bank_profile", "bank:read", Scope.BANK, get_bank_profile),
+    Operation("list_bank_aliases", "bank:aliases:read", Scope.BANK, list_bank_aliases),
+    Operation("create_bank_alias", "bank:aliases:update", Scope.BANK, create_bank_alias),
+    Operation("set_bank_alias_primary", "bank:aliases:update", Scope.BANK, set_bank_alias_primary),
+    Operation("delete_bank_alias", "bank:aliases:update", Scope.BANK, delete_bank_alias),
+)

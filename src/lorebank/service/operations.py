@@ -1,0 +1,59 @@
+"""The one table of operations: every HTTP route, command and tool is bound to an entry here.
+
+An entry says which action a caller needs, on what, and which function does the work. `guard`
+is the only caller of handlers: without a resolved grant there is nothing to call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lorebank.errors import Bug
+
+
+class Scope(Enum):
+    """What an operation's action is decided on."""
+
+    PUBLIC = "public"
+    """No credential needed: health and version."""
+    SERVER = "server"
+    """The server as a whole; the handler gets a grant."""
+    BANK = "bank"
+    """One existing bank; the handler gets an opened handle."""
+    NEW_BANK = "new_bank"
+    """One bank that is made when missing; the handler gets an opened handle."""
+    BANK_NAME = "bank_name"
+    """One bank by name, existing or not; the handler gets a grant (delete, create, aliases)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that lorebank can do.
+
+    `name` is the wire's operation id; `action` is the permission it needs (empty only for PUBLIC);
+    `handler` takes a `Call` and returns the JSON-ready answer.
+    """
+
+    name: str
+    action: str
+    scope: Scope
+    handler: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        if (self.scope is Scope.PUBLIC) == bool(self.action):
+            raise Bug(f"operation '{self.name}' must declare an action unless it is public")
+
+
+def table(*groups: Mapping[str, Operation] | tuple[Operation, ...]) -> dict[str, Operation]:
+    """All operations by name; a name given twice or a missing action fails at start-up."""
+    found: dict[str, Operation] = {}
+    for group in groups:
+        members = group.values() if isinstance(group, Mapping) else group
+        for operation in members:
+            if operation.name in found:
+                raise Bug(f"operation '{operation.name}' is declared twice")
+            found[operation.name] = operation
+    return found

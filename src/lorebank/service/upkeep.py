@@ -1,0 +1,202 @@
+"""Care for a whole data directory while it serves: check, compact, rebuild, re-embed, backup."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from lorebank.access.grant import Ticket
+from lorebank.access.resolve import Resolver
+from lorebank.banks import reembed
+from lorebank.banks.embedders import Embedders
+from lorebank.banks.indexes import Indexes
+from lorebank.banks.rebuild import rebuild
+from lorebank.errors import LorebankError, NotFound, Unavailable
+from lorebank.ids import BankId
+from lorebank.service.tasks import Progress
+from lorebank.storage.ports import BankHandle, Banks
+
+POLL_SECONDS = 0.2
+REGISTRY = ""
+
+
+class Directory(Protocol):
+    """What the engine does for the directory as a whole."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+
+    def backup(self, target: Path, *, root_key: bool = False) -> None:
+        """A consistent copy in the empty or missing folder `target`, with the root key when asked."""
+
+    def check(self) -> list[str]:
+        """What is wrong with the registry."""
+
+    def compact(self) -> None:
+        """Leave no deleted byte in the registry."""
+
+
+class VectorWork(Protocol):
+    """The builder of vectors."""
+
+    @property
+    def failures(self) -> Mapping[BankId, str]:
+        """Why a bank's last attempt failed, for those whose did."""
+
+    def notify(self, handle: BankHandle) -> None:
+        """Say that the bank has vectors to build."""
+
+
+class Upkeep:
+    """The port `Maintenance`; opens banks with tickets that name this one purpose."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        banks: Banks,
+        resolver: Resolver,
+        embedders: Embedders,
+        indexes: Indexes,
+        vectors: VectorWork,
+    ) -> None:
+        self._directory = directory
+        self._banks = banks
+        self._resolver = resolver
+        self._embedders = embedders
+        self._indexes = indexes
+        self._vectors = vectors
+
+    def backup(self, target: Path, progress: Progress) -> dict[str, object]:
+        """Copy everything, the root key included, so that a restored copy opens at once."""
+        progress("copy", 0, 0)
+        self._directory.backup(target, root_key=True)
+        return {"bytes": folder_bytes(target), "banks": len(self._names())}
+
+    def check(self, progress: Progress) -> dict[str, list[str]]:
+        """bank id -> problems; a bank that cannot be opened has that as its problem."""
+        found = {REGISTRY: list(self._directory.check())}
+        for bank in self._each("check", progress):
+            found[bank] = self._problems(bank)
+        return found
+
+    def _problems(self, bank: BankId) -> list[str]:
+        try:
+            return list(self._open(bank).check())
+        except NotFound:
+            return []
+        except LorebankError as exc:
+            return [exc.message]
+
+    def compact(self, progress: Progress) -> dict[str, object]:
+        """Rewrite every store. A bank that cannot be compacted ends the work with its reason."""
+        before = self.disk_bytes()
+        done = self._with_each("compact", progress, lambda handle: handle.compact())
+        self._directory.compact()
+        return {"banks": done, "bytes_before": before, "bytes_after": self.disk_bytes()}
+
+    def rebuild(self, progress: Progress) -> dict[str, object]:
+        """Make terms, token counts and search indexes anew from the texts; no model is called, vectors stay."""
+        return {"banks": self._with_each("rebuild", progress, self._rebuild)}
+
+    def _rebuild(self, handle: BankHandle) -> None:
+        rebuild(handle)
+        self._indexes.drop(handle.store_id)
+        self._indexes.snapshot(handle)
+        self._vectors.notify(handle)
+
+    def reembed(self, model_id: str, progress: Progress) -> dict[str, object]:
+        """Aim every bank at the model, and watch until none is on its way any more.
+
+        The aim is kept in the banks: what this does not see to its end goes on by itself. Raises
+        `Unavailable` with the embedder's reason when a bank's attempt failed.
+        """
+        if self._embedders.find(model_id) is None:
+            raise Unavailable("that embedder is not configured any more")
+        aimed: list[BankId] = []
+
+        def aim(handle: BankHandle) -> None:
+            if reembed.aim(handle, model_id):
+                aimed.append(BankId(handle.bank.bank_id))
+                self._vectors.notify(handle)
+
+        self._with_each("aim", progress, aim)
+        left = list(aimed)
+        while left:
+            left = [bank for bank in left if self._on_its_way(bank, model_id)]
+            progress("embed", *self._vectors_made(aimed, left, model_id))
+            self._refuse_failed(left)
+            if left:
+                time.sleep(POLL_SECONDS)
+        return {"banks": len(aimed), "model": model_id}
+
+    def _on_its_way(self, bank: BankId, model_id: str) -> bool:
+        try:
+            with self._open(bank).read() as reader:
+                return reembed.target(reader) == model_id
+        except NotFound:
+            return False
+
+    def _vectors_made(self, aimed: list[BankId], left: list[BankId], model_id: str) -> tuple[int, int]:
+        """(made, needed): vectors of the banks on their way, and one for each bank that has arrived."""
+        made = total = len(aimed) - len(left)
+        for bank in left:
+            try:
+                with self._open(bank).read() as reader:
+                    counts = reader.counts()
+                    made += reader.vector_models().get(model_id, 0)
+            except NotFound:
+                continue
+            total += sum(counts.memories.values())
+        return made, total
+
+    def _refuse_failed(self, left: list[BankId]) -> None:
+        for bank in left:
+            reason = self._vectors.failures.get(bank)
+            if reason is not None:
+                raise Unavailable(f"{reason} The re-embed goes on by itself as soon as that is mended.")
+
+    def disk_bytes(self) -> int:
+        """Bytes of all files."""
+        return folder_bytes(self._directory.path)
+
+    def _names(self) -> list[BankId]:
+        rows = self._banks.all_rows(self._resolver.ticket(Ticket.MAINTAIN))
+        return [BankId(row.bank_id) for row in rows]
+
+    def _open(self, bank: BankId) -> BankHandle:
+        return self._banks.open(self._resolver.ticket(Ticket.MAINTAIN, bank))
+
+    def _each(self, stage: str, progress: Progress) -> Iterator[BankId]:
+        """Every bank, progress being told before each."""
+        names = self._names()
+        for place, bank in enumerate(names):
+            progress(stage, place, len(names))
+            yield bank
+        progress(stage, len(names), len(names))
+
+    def _with_each(self, stage: str, progress: Progress, work: Callable[[BankHandle], None]) -> int:
+        """Do `work` with every bank; returns with how many. One that is deleted meanwhile counts nothing."""
+        done = 0
+        for bank in self._each(stage, progress):
+            try:
+                work(self._open(bank))
+                done += 1
+            except NotFound:
+                continue
+        return done
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files under `folder`; files that vanish meanwhile count nothing."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(path, name)).st_size
+            except OSError:
+                continue
+    return total

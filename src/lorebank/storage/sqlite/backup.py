@@ -1,0 +1,147 @@
+"""Backup and restore: a copy with a manifest of checksums, complete or absent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from lorebank import clock
+from lorebank.errors import Conflict, Corrupt, InvalidInput
+from lorebank.ids import StoreId, new_uuid
+from lorebank.storage.sqlite.connect import create_file, translated
+from lorebank.storage.sqlite.files import disk, make_folder, remove_folder, sync_folder, write_private
+from lorebank.storage.sqlite.keys import ROOT_KEY_FILE
+from lorebank.storage.sqlite.pool import StorePool
+from lorebank.storage.sqlite.registry import REGISTRY_FILE, SENTINEL_FILE, Registry
+from lorebank.storage.sqlite.store import STATE_FILE
+
+MANIFEST = "manifest.json"
+_FORMAT = 1
+
+
+def backup_directory(
+    source: Path, target: Path, registry: Registry, pool: StorePool, *, root_key: bool
+) -> None:
+    """Copy registry and stores; the caller keeps banks from being made or deleted meanwhile.
+
+    Each store is copied as of one moment; writes go on. The root key is copied only when asked
+    for: whoever has the copy could otherwise act as root. Raises `Conflict` when the target is
+    not empty. Without its manifest, which is written last, a copy is no backup.
+    """
+    _refuse_filled(target, "the backup target")
+    make_folder(target)
+    rows = registry.all_rows()
+    _copy(registry.backup, target / REGISTRY_FILE)
+    for row in rows:
+        folder = target / "banks" / row.store_id
+        make_folder(folder)
+        with pool.using(StoreId(row.store_id)) as store:
+            _copy(store.backup, folder / STATE_FILE)
+        with disk():
+            sync_folder(folder)
+    names = [SENTINEL_FILE, *([ROOT_KEY_FILE] if root_key else [])]
+    with disk():
+        for name in names:
+            if (source / name).exists():
+                write_private(target / name, (source / name).read_text())
+        files = {str(PurePosixPath(path.relative_to(target))): _digest(path) for path in _files(target)}
+    manifest = {"format": _FORMAT, "made_at": clock.to_iso(clock.now()), "files": files}
+    write_private(target / MANIFEST, json.dumps(manifest, indent=1))
+
+
+def restore_directory(source: Path, target: Path) -> None:
+    """Make `target` a data directory from a backup, all of it or nothing.
+
+    Raises `InvalidInput` when the source is no backup, `Corrupt` when a file is missing or not
+    what the manifest says, `Conflict` when the target holds anything.
+    """
+    files = _read_manifest(source)
+    _refuse_filled(target, "the data directory")
+    for name, digest in files.items():
+        path = source / name
+        with disk():
+            if not path.is_file() or _digest(path) != digest:
+                raise Corrupt(f"the backup is damaged: {name} is not what its manifest says")
+    make_folder(target.parent)
+    draft = target.parent / f".{target.name}.restoring-{new_uuid()[:8]}"
+    try:
+        make_folder(draft)
+        make_folder(draft / "banks")
+        for name in files:
+            make_folder((draft / name).parent)
+            _copy_file(source / name, draft / name)
+        with disk():
+            draft.rename(target)
+            sync_folder(target.parent)
+    finally:
+        remove_folder(draft)
+
+
+def _read_manifest(source: Path) -> dict[str, str]:
+    with disk():
+        if not (source / MANIFEST).is_file():
+            raise InvalidInput("the source holds no complete backup: its manifest.json is missing")
+        text = (source / MANIFEST).read_text()
+    try:
+        manifest = json.loads(text)
+        known, files = manifest["format"], dict(manifest["files"])
+    except (ValueError, KeyError, TypeError) as exc:
+        raise Corrupt("the backup's manifest.json cannot be read", cause=exc) from exc
+    if known != _FORMAT:
+        raise Conflict("the backup was made by another version of lorebank; restore it with that version")
+    for name in files:
+        parts = PurePosixPath(name).parts
+        if PurePosixPath(name).is_absolute() or ".." in parts or not parts:
+            raise Corrupt("the backup's manifest.json names a file outside of it")
+    if REGISTRY_FILE not in files:
+        raise Corrupt("the backup's manifest.json does not name a registry")
+    return files
+
+
+def _refuse_filled(folder: Path, what: str) -> None:
+    with disk():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise Conflict(f"{what} is not empty; choose an empty or a new folder")
+
+
+def _copy(backup: Callable[[sqlite3.Connection], None], target: Path) -> None:
+    with disk():
+        create_file(target)
+    with translated():
+        db = sqlite3.connect(target)
+        try:
+            backup(db)
+        finally:
+            db.close()
+    _sync(target)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    with disk():
+        create_file(target)
+        shutil.copyfile(source, target)
+        _sync(target)
+        sync_folder(target.parent)
+
+
+def _sync(path: Path) -> None:
+    with disk():
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,37 @@
+"""Compaction: afterwards no file of the store holds a byte of what was deleted."""
+
+from __future__ import annotations
+
+import time
+
+from lorebank.errors import Unavailable
+from lorebank.storage.sqlite.connect import transaction, translated
+from lorebank.storage.sqlite.exports import EXPORTS
+from lorebank.storage.sqlite.files import remove_folder
+from lorebank.storage.sqlite.reader_operations import OPERATIONS
+from lorebank.storage.sqlite.store import Store
+
+_TRIES = 10
+_PAUSE_SECONDS = 0.2
+
+
+def compact_store(store: Store) -> None:
+    """Drop what nothing refers to, rewrite the file, and empty the write-ahead log and the exports.
+
+    Raises `Unavailable` when readers keep the log in use; what was done stays done.
+    """
+    remove_folder(store.folder / EXPORTS)
+    with store.lane() as db, translated():
+        with transaction(db):
+            db.execute(OPERATIONS.stray_blobs)
+            db.execute(
+                "DELETE FROM entities WHERE NOT EXISTS"
+                " (SELECT 1 FROM memory_entities WHERE entity_key = entities.key)"
+            )
+        db.execute("VACUUM")
+        for _ in range(_TRIES):
+            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if not busy:
+                return
+            time.sleep(_PAUSE_SECONDS)
+    raise Unavailable("the bank is being read; its log could not be emptied yet: compact again later")

@@ -1,0 +1,76 @@
+"""Files and folders that only their owner may read, and changes that survive a power cut."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lorebank.errors import Unavailable
+
+
+@contextmanager
+def disk() -> Iterator[None]:
+    """Turns an error of the operating system into `Unavailable`, without a path in the message."""
+    try:
+        yield
+    except OSError as exc:
+        reason = exc.strerror or "unknown error"
+        raise Unavailable(
+            f"the data directory cannot be used ({reason}); check its disk, owner and permissions", cause=exc
+        ) from exc
+
+
+def make_folder(path: Path) -> None:
+    """A folder for its owner only, durable; one that is there already stays as it is."""
+    with disk():
+        if not path.is_dir():
+            path.mkdir(mode=0o700, parents=True)
+            sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it, durably; a missing one is fine."""
+    with disk():
+        if path.exists():
+            shutil.rmtree(path)
+            sync_folder(path.parent)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Put `text` into a file of mode 0600, whole or not at all, durably."""
+    with disk():
+        draft = path.with_name(path.name + ".new")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        sync_folder(path.parent)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file durably; a missing one is fine."""
+    with disk():
+        if path.exists():
+            path.unlink()
+            sync_folder(path.parent)
+
+
+def others_may_write(path: Path) -> bool:
+    """Whether users other than the owner can change the folder, as on some mounted drives."""
+    with disk():
+        return bool(path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH))

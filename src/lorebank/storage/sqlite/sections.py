@@ -1,0 +1,212 @@
+"""The names of the statements in `sql/`: each class has one field for each section of its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySql:
+    """sql/memories.sql"""
+
+    page: str
+    total: str
+    by_key: str
+    by_id: str
+    history: str
+    same_facts: str
+    entity_names: str
+    hidden_documents: str
+    source_ids: str
+    next_position: str
+    tag_sets: str
+    all_tags: str
+    time_buckets: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSql:
+    """sql/documents.sql"""
+
+    page: str
+    total: str
+    matching_text: str
+    by_id: str
+    events: str
+    events_total: str
+    fact_types: str
+    chunks: str
+    chunks_total: str
+    chunks_by_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySql:
+    """sql/entities.sql"""
+
+    page: str
+    total: str
+    filtered_page: str
+    filtered_total: str
+    by_id: str
+    filtered_by_id: str
+    memories: str
+    names: str
+    of_memories: str
+    pairs: str
+    numbers_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationSql:
+    """sql/operations.sql"""
+
+    by_id: str
+    page: str
+    total: str
+    children: str
+    blob: str
+    put: str
+    candidate: str
+    take: str
+    renew: str
+    progress: str
+    holder: str
+    finish: str
+    parent_of: str
+    child_statuses: str
+    delete: str
+    put_blob: str
+    delete_blobs: str
+    stray_blobs: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedSql:
+    """sql/derived.sql"""
+
+    meta: str
+    index_rows: str
+    deleted_keys: str
+    all_vectors: str
+    new_vectors: str
+    missing_vectors: str
+    missing_count: str
+    vector_models: str
+    last_model: str
+    vector_epoch: str
+    links: str
+    links_between: str
+    count_memories: str
+    count_documents: str
+    count_entities: str
+    count_entities_seen: str
+    count_links: str
+    count_links_seen: str
+    count_operations: str
+    last_memory: str
+    last_document: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSql:
+    """sql/write.sql"""
+
+    next_key: str
+    insert_memory: str
+    insert_source: str
+    sources_of: str
+    add_proof: str
+    entity_keys: str
+    insert_entity: str
+    mention_entity: str
+    insert_mention: str
+    set_entity_keys: str
+    drop_mentions: str
+    recount_entities: str
+    delete_unnamed: str
+    entities_named: str
+    full_row: str
+    insert_version: str
+    next_in_thread: str
+    stale_vectors: str
+    insert_observation_source: str
+    observations_on: str
+    recount_observations: str
+    baseless_observations: str
+    drop_memory_vectors: str
+    drop_semantic_links: str
+    visible_keys: str
+    visible_by_type: str
+    delete_memories: str
+    bury: str
+    put_document: str
+    document_hidden: str
+    put_chunk: str
+    visible_chunks: str
+    delete_chunks: str
+    chunk_sources: str
+    document_sources: str
+    delete_source: str
+    settle_sources: str
+    delete_document: str
+    retag_document: str
+    retag_memory: str
+    insert_event: str
+    set_meta: str
+    delete_meta: str
+    set_seq: str
+    insert_model: str
+    model_key: str
+    put_vector: str
+    drop_vectors: str
+    drop_all_vectors: str
+    raise_vector_epoch: str
+    put_link: str
+    drop_links: str
+    put_derived: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrySql:
+    """sql/registry.sql"""
+
+    bank: str
+    page: str
+    total: str
+    all_banks: str
+    insert_bank: str
+    update_bank: str
+    delete_bank: str
+    settle: str
+    settled: str
+    unsettled: str
+    canonical: str
+    aliases: str
+    put_alias: str
+    unset_primary: str
+    delete_alias: str
+    keys: str
+    insert_key: str
+    delete_root_keys: str
+    rename_root: str
+    raise_epoch: str
+    directory: str
+    mark: str
+    unmark: str
+    marks: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSql:
+    """sql/archive.sql"""
+
+    page: str
+    sources: str
+    entity_ids: str
+    history: str
+    insert_entity: str
+    entities_by_id: str
+    memory_keys: str
+    insert_memory: str
+    insert_version: str

@@ -1,0 +1,40 @@
+"""Documents say what the code says."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from lorebank.cli import docs
+from lorebank.cli.app import COMMANDS
+from lorebank.config import Settings
+from lorebank.limits import Limits
+
+FOLDER = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", ["settings.md", "cli.md"])
+def test_the_generated_parts_are_current(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert docs.fill(text) == text, "run: python -m lorebank.cli.docs docs"
+
+
+def test_every_setting_limit_and_command_is_documented() -> None:
+    settings = (FOLDER / "settings.md").read_text(encoding="utf-8")
+    for one in fields(Settings):
+        assert one.name in ("limits", "bank_defaults") or f"`{one.name}`" in settings
+    for limit in fields(Limits):
+        assert f"`limit_{limit.name}`" in settings
+    commands = (FOLDER / "cli.md").read_text(encoding="utf-8")
+    assert all(f"### `lorebank {name}" in commands for name in COMMANDS)
+
+
+def test_an_unclosed_mark_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no end mark"):
+        docs.fill("<!-- generated: limits -->\n")
+
+
+def test_no_secret_has_a_default() -> None:
+    assert all(not one.default for one in fields(Settings) if one.metadata.get("secret"))

@@ -1,0 +1,52 @@
+"""Questions computed together get the same answers as alone."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from lorebank.search.columns import Floats
+from lorebank.search.products import WORTHWHILE_ROWS, Products
+from lorebank.search.vector import MISSING, Vectors
+
+ROWS = WORTHWHILE_ROWS + 500
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Vectors:
+    rows = np.random.default_rng(1).standard_normal((ROWS, 4), dtype=np.float32)
+    return Vectors(4).written(np.arange(0, ROWS - 7), rows[: ROWS - 7])
+
+
+def test_many_at_once_equal_each_alone(vectors: Vectors) -> None:
+    queries = np.random.default_rng(2).standard_normal((5, 4), dtype=np.float32)
+    for query, scores in zip(queries, vectors.cosines_of(list(queries), ROWS), strict=True):
+        assert scores == pytest.approx(vectors.cosines(query, ROWS), abs=1e-5)
+        assert (scores[-7:] == MISSING).all()
+
+
+def test_simultaneous_questions_all_get_their_own_scores(vectors: Vectors) -> None:
+    products = Products()
+    queries = np.random.default_rng(3).standard_normal((40, 4), dtype=np.float32)
+    found: dict[int, Floats] = {}
+
+    def ask(number: int) -> None:
+        found[number] = products.cosines(vectors, queries[number], ROWS - number % 3)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(queries))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert sorted(found) == list(range(len(queries)))
+    for number, scores in found.items():
+        assert scores == pytest.approx(vectors.cosines(queries[number], ROWS - number % 3), abs=1e-5)
+
+
+def test_a_failed_product_reaches_its_question_and_frees_the_lane(vectors: Vectors) -> None:
+    products = Products()
+    with pytest.raises(ValueError, match="product failed"):
+        products.cosines(vectors, np.ones(9, np.float32), ROWS)
+    assert len(products.cosines(vectors, np.ones(4, np.float32), ROWS)) == ROWS
