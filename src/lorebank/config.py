@@ -59,6 +59,9 @@ class Settings:
     reranker: str = setting("local", "cross-encoder for the budget `high`", choices=("local", "none"))
     rerank_timeout: float = setting(10.0, "seconds that reordering may take before recall answers without it")
     weights_dir: str = setting("", "folder with the local models' weights; empty: the installed package")
+    recall_wait: float = setting(
+        0.25, "seconds that a recall waits for the vectors of what was just retained; 0: never"
+    )
     model_threads: int = setting(2, "threads that run local models")
     llm_provider: str = setting("", "language model API, for later releases", choices=("", "openai", "anthropic"))
     llm_base_url: str = setting("", "its address")

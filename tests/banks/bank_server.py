@@ -68,6 +68,9 @@ class Quiet:
     def vectors(self, handle: BankHandle) -> None:
         """Nothing to do."""
 
+    def settle(self, handle: BankHandle, timeout_s: float) -> None:
+        """Nothing to wait for."""
+
 
 class Server:
     """Everything between the transport and the files, without models and without threads."""
@@ -98,7 +101,14 @@ class Server:
         self.directory.close()
 
     def call(
-        self, operation: str, bank_id: str | None = None, body: Any = None, /, *, who: Principal = ROOT, **params: Any
+        self,
+        operation: str,
+        bank_id: str | None = None,
+        body: Any = None,
+        /,
+        *,
+        who: Principal = ROOT,
+        **params: Any,
     ) -> Any:
         """The answer of an operation; `params` are path and query parameters by their wire names."""
         binding = _BINDINGS[operation]
@@ -141,10 +151,14 @@ class Server:
         job = Running(handle, lease.operation, lease.token)
         result = _RUN[lease.operation.type](job, transfer_tools(self.context))
         with handle.write() as writer:
-            assert writer.finish_operation(lease.operation.id, lease.token, "completed", clock.now(), result=result)
+            assert writer.finish_operation(
+                lease.operation.id, lease.token, "completed", clock.now(), result=result
+            )
         return result
 
-    def export(self, bank_id: str, operation: str = "export_bank_transfer", who: Principal = ROOT, **params: Any) -> bytes:
+    def export(
+        self, bank_id: str, operation: str = "export_bank_transfer", who: Principal = ROOT, **params: Any
+    ) -> bytes:
         """The bytes of a finished export."""
         self.call(operation, bank_id, who=who, **params)
         return self.download(self.run_job(bank_id, who)["download_url"], who)

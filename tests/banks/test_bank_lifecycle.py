@@ -18,7 +18,11 @@ from lorebank.errors import BadRequest, Conflict, Forbidden, InvalidInput, Needs
 
 
 def test_put_makes_a_bank_and_echoes_its_mission(server: Server) -> None:
-    body = {"name": "Team", "mission": "Remember decisions.", "disposition": {"skepticism": 5, "literalism": 1, "empathy": 2}}
+    body = {
+        "name": "Team",
+        "mission": "Remember decisions.",
+        "disposition": {"skepticism": 5, "literalism": 1, "empathy": 2},
+    }
     made = server.call("create_or_update_bank", "team/ä", body)
     profile = BankProfileResponse.from_dict(made)
     assert profile is not None
@@ -125,7 +129,9 @@ def test_a_denied_caller_learns_nothing_about_existence(server: Server) -> None:
 
 
 def test_config_has_every_key_resolved_and_the_overrides_alone(server: Server) -> None:
-    answer = server.call("update_bank_config", "new", {"updates": {"recall_max_tokens": 2000, "retain_mission": "x"}})
+    answer = server.call(
+        "update_bank_config", "new", {"updates": {"recall_max_tokens": 2000, "retain_mission": "x"}}
+    )
     parsed = BankConfigResponse.from_dict(answer)
     assert parsed is not None
     assert parsed.overrides == {"recall_max_tokens": 2000, "retain_mission": "x"}
@@ -153,7 +159,9 @@ def test_config_has_every_key_resolved_and_the_overrides_alone(server: Server) -
         ({"reflect_mission": "x" * 60_000}, "reflect_mission"),
     ],
 )
-def test_a_wrong_setting_is_named_and_nothing_is_stored(server: Server, updates: dict[str, object], field: str) -> None:
+def test_a_wrong_setting_is_named_and_nothing_is_stored(
+    server: Server, updates: dict[str, object], field: str
+) -> None:
     server.call("create_or_update_bank", "b", {"retain_chunk_size": 700})
     with pytest.raises(BadRequest, match=field):
         server.call("update_bank_config", "b", {"updates": {"recall_max_tokens": 5, **updates}})
@@ -175,7 +183,9 @@ def test_parallel_changes_of_settings_lose_none(server: Server) -> None:
 
 
 def test_a_template_moves_settings_to_another_bank(server: Server) -> None:
-    server.call("update_bank_config", "a", {"updates": {"recall_max_tokens": 2000, "enable_reranking": False}})
+    server.call(
+        "update_bank_config", "a", {"updates": {"recall_max_tokens": 2000, "enable_reranking": False}}
+    )
     template = server.call("export_bank_template", "a")
     parsed = BankTemplateManifest.from_dict(template)
     assert parsed is not None and parsed.bank is not None and parsed.bank.recall_max_tokens == 2000
@@ -185,7 +195,9 @@ def test_a_template_moves_settings_to_another_bank(server: Server) -> None:
         server.call("get_bank_config", "b")
     done = BankTemplateImportResponse.from_dict(server.call("import_bank_template", "b", template))
     assert done is not None and done.config_applied is True
-    assert server.call("get_bank_config", "b")["overrides"] == server.call("get_bank_config", "a")["overrides"]
+    assert (
+        server.call("get_bank_config", "b")["overrides"] == server.call("get_bank_config", "a")["overrides"]
+    )
 
 
 def test_templates_that_need_a_model_or_are_newer_are_refused(server: Server) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 from lorebank import clock
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import FixedRules, Resolver
-from lorebank.banks.operations import Running
 from lorebank.banks.retain.commit import Commit
 from lorebank.banks.retain.items import Item
 from lorebank.banks.retain.known import KnownNames
 from lorebank.banks.retain.service import Tools, retain
 from lorebank.ids import BankId
+from lorebank.jobs.kinds import Job
 from lorebank.storage.ports import BankHandle, DocumentQuery, MemoryQuery, Page
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Memory, Operation
 from lorebank.storage.sqlite.directory import DataDirectory
@@ -107,13 +107,13 @@ class Bank:
         assert found is not None
         return found
 
-    def lease(self) -> Running | None:
+    def lease(self) -> Job | None:
         """Take the next operation as a worker does."""
         with self.handle.write() as writer:
             lease = writer.lease_operation(clock.now(), 60.0)
-        return None if lease is None else Running(self.handle, lease.operation, lease.token)
+        return None if lease is None else Job(self.handle, lease.operation, lease.token)
 
-    def finish(self, job: Running, result: dict[str, Any]) -> None:
+    def finish(self, job: Job, result: dict[str, Any]) -> None:
         """End an operation as a worker does."""
         with self.handle.write() as writer:
             assert writer.finish_operation(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from retain_bank import Bank, failing_commits
@@ -17,6 +18,8 @@ from lorebank.banks.retain.submit import submit
 from lorebank.banks.retain.work import run_retain, slice_end
 from lorebank.errors import BadRequest, Conflict, InvalidInput, NotFound
 from lorebank.ids import new_uuid
+from lorebank.jobs.kinds import Job, JobKind
+from lorebank.jobs.worker import Policy, Worker
 from lorebank.storage.ports import Page
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -227,11 +230,50 @@ def test_a_reprocess_needs_a_document_with_its_text(bank: Bank) -> None:
 def test_queued_appends_to_one_document_are_stored_in_the_order_of_their_requests(bank: Bank) -> None:
     for word in ("violin", "harp"):
         submit(bank.handle, bank.tools, [said(f"Mona: I sold the {word}.", document_id="d", append=True)])
-    first, second = bank.lease(), bank.lease()
-    assert first is not None and second is not None
-    with ThreadPoolExecutor(2) as pool:
-        late = pool.submit(run_retain, second, bank.tools)
-        bank.finish(first, run_retain(first, bank.tools))
-        bank.finish(second, late.result(timeout=20))
+    first = bank.lease()
+    assert first is not None and bank.lease() is None  # the second waits for the first
+    bank.finish(first, run_retain(first, bank.tools))
+    run(bank)
     document = bank.document("d")
     assert document is not None and document.text == "Mona: I sold the violin.\nMona: I sold the harp."
+
+
+def test_an_item_that_fails_every_time_ends_as_failed_after_its_retries(bank: Bank) -> None:
+    [operation_id] = submit(bank.handle, bank.tools, crates(2))
+    tried = []
+
+    def run_once(job: Job) -> dict[str, Any]:
+        tried.append(job.operation.retry_count)
+        return run_retain(job, bank.tools)
+
+    ended = threading.Event()
+    worker = Worker(
+        bank.banks,
+        bank.resolver,
+        {"retain": JobKind("retain", "bank:retain", run_once)},
+        Policy(threads=1, retries=2, backoff_s=0.01),
+        clock.now,
+        lambda kind, status: ended.set() if status == "failed" else None,
+    )
+    with failing_commits():
+        worker.start()
+        assert ended.wait(20)
+    worker.close()
+    failed = bank.operation(operation_id)
+    assert (failed.status, failed.retry_count, tried) == ("failed", 2, [0, 1, 2])
+    assert failed.error and "disk" not in failed.error  # the reason is for the log
+    assert bank.lease() is None and bank.count() == 0
+
+
+def test_a_worker_finds_the_work_that_a_dead_process_left(bank: Bank) -> None:
+    submit(bank.handle, bank.tools, crates(2))
+    bank.restart()
+    ended = threading.Event()
+    kinds = {"retain": JobKind("retain", "bank:retain", lambda job: run_retain(job, bank.tools))}
+    worker = Worker(
+        bank.banks, bank.resolver, kinds, Policy(threads=1), clock.now, lambda kind, status: ended.set()
+    )
+    worker.start()
+    assert ended.wait(20)
+    worker.close()
+    assert bank.count() == 2

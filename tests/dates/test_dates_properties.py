@@ -10,16 +10,59 @@ from hypothesis import strategies as st
 from lorebank.dates import find_dates
 
 PHRASES = [
-    "yesterday", "last Friday", "next week", "3 days ago", "last weekend", "2023-05-07", "7 May 2023",
-    "in 2022", "two weeks ago", "a few days ago", "gestern", "letzte Woche", "dün", "أمس", "เมื่อวาน",
-    "昨天", "上周五", "先週", "어제", "the week before 9 June 2023", "last", "may", "march", "2023",
-    "31.12.", "week", "before", "in",
+    "yesterday",
+    "last Friday",
+    "next week",
+    "3 days ago",
+    "last weekend",
+    "2023-05-07",
+    "7 May 2023",
+    "in 2022",
+    "two weeks ago",
+    "a few days ago",
+    "gestern",
+    "letzte Woche",
+    "dün",
+    "أمس",
+    "เมื่อวาน",
+    "昨天",
+    "上周五",
+    "先週",
+    "어제",
+    "the week before 9 June 2023",
+    "last",
+    "may",
+    "march",
+    "2023",
+    "31.12.",
+    "week",
+    "before",
+    "in",
 ]
 WEEKLY = [
-    "today", "yesterday", "tomorrow", "last Friday", "next Monday", "this Tuesday", "last week",
-    "next week", "3 days ago", "two weeks ago", "last weekend", "this weekend", "next weekend",
-    "a few days ago", "in 3 days", "gestern", "letzten Freitag", "geçen hafta", "الأسبوع الماضي",
-    "พรุ่งนี้", "上周五", "先週の金曜日", "지난주",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "last Friday",
+    "next Monday",
+    "this Tuesday",
+    "last week",
+    "next week",
+    "3 days ago",
+    "two weeks ago",
+    "last weekend",
+    "this weekend",
+    "next weekend",
+    "a few days ago",
+    "in 3 days",
+    "gestern",
+    "letzten Freitag",
+    "geçen hafta",
+    "الأسبوع الماضي",
+    "พรุ่งนี้",
+    "上周五",
+    "先週の金曜日",
+    "지난주",
 ]
 ANY_TEXT = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(PHRASES), max_size=8).map(" ".join))
 ANCHORS = st.none() | st.datetimes() | st.datetimes(timezones=st.just(UTC))
@@ -31,7 +74,7 @@ def test_spans_lie_in_the_text_in_order_and_periods_run_forward(text: str, ancho
     last = 0
     for span in find_dates(text, anchor):
         assert last <= span.begin < span.stop <= len(text)
-        assert text[span.begin:span.stop] == span.text
+        assert text[span.begin : span.stop] == span.text
         assert span.start <= span.end
         assert span.start.tzinfo is not None
         assert not (span.relative and anchor is None)
@@ -62,4 +105,5 @@ def test_moving_the_anchor_by_weeks_moves_the_result_by_as_many(
 def test_words_around_a_date_do_not_change_it(text: str, anchor: datetime, around: str) -> None:
     alone, framed = find_dates(text, anchor), find_dates(f"{around}{text} {around}", anchor)
     assert [(s.text, s.start, s.end, s.precision) for s in framed] == [
-        (s.text, s.start, s.end, s.precision) for s in alone]
+        (s.text, s.start, s.end, s.precision) for s in alone
+    ]

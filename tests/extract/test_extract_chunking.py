@@ -37,7 +37,12 @@ def test_chunks_of_text_joined_are_the_content_and_facts_name_a_chunk(text: str,
 
 def test_sentences_end_where_readers_end_them() -> None:
     assert sentences("Dr. Smith came at 5 p.m. on foot. He left! Why? 你好。再见！") == [
-        "Dr. Smith came at 5 p.m. on foot. ", "He left! ", "Why? ", "你好。", "再见！"]
+        "Dr. Smith came at 5 p.m. on foot. ",
+        "He left! ",
+        "Why? ",
+        "你好。",
+        "再见！",
+    ]
 
 
 def test_a_hash_is_that_of_the_text() -> None:

@@ -14,34 +14,43 @@ def names(text: str, known: KnownEntities | None = None) -> list[str]:
     return [e.name for e in find_entities(text, known or KnownEntities())]
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("Alice prefers tea.", ["Alice"]),
-    ("The meeting with Peter Novak in Lisbon was long.", ["Peter Novak", "Lisbon"]),
-    ("We read The Lord of the Rings aloud.", ["Lord of the Rings"]),
-    ("Painting is fun and it helps.", []),
-    ("However, nothing happened on Monday in March.", []),
-    ("ask @maria_k about #gardening", ["maria_k", "gardening"]),
-    ("Write to ann.lee@mail.example.org", ["ann.lee@mail.example.org"]),
-    ("see https://www.docs.example.com/x?y=1 for it", ["docs.example.com"]),
-    ("it is in GOALS.md, ticket ABC-123", ["GOALS.md", "ABC-123"]),
-    ("call parse_text in TextParser via 9router", ["parse_text", "TextParser", "9router"]),
-    ("they sang “Blue Harbour Song” twice", ["Blue Harbour Song"]),
-    ("我在读《红楼梦》", ["红楼梦"]),
-    ("请看GOALS.md文件和9router，我在Berlin工作", ["GOALS.md", "9router", "Berlin"]),
-    ("田中さんは昨日来ました", ["田中"]),
-    ("김민수 씨가 왔어요", ["김민수"]),
-    ("I saw Anna's brother", ["Anna"]),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Alice prefers tea.", ["Alice"]),
+        ("The meeting with Peter Novak in Lisbon was long.", ["Peter Novak", "Lisbon"]),
+        ("We read The Lord of the Rings aloud.", ["Lord of the Rings"]),
+        ("Painting is fun and it helps.", []),
+        ("However, nothing happened on Monday in March.", []),
+        ("ask @maria_k about #gardening", ["maria_k", "gardening"]),
+        ("Write to ann.lee@mail.example.org", ["ann.lee@mail.example.org"]),
+        ("see https://www.docs.example.com/x?y=1 for it", ["docs.example.com"]),
+        ("it is in GOALS.md, ticket ABC-123", ["GOALS.md", "ABC-123"]),
+        ("call parse_text in TextParser via 9router", ["parse_text", "TextParser", "9router"]),
+        ("they sang “Blue Harbour Song” twice", ["Blue Harbour Song"]),
+        ("我在读《红楼梦》", ["红楼梦"]),
+        ("请看GOALS.md文件和9router，我在Berlin工作", ["GOALS.md", "9router", "Berlin"]),
+        ("田中さんは昨日来ました", ["田中"]),
+        ("김민수 씨가 왔어요", ["김민수"]),
+        ("I saw Anna's brother", ["Anna"]),
+    ],
+)
 def test_names_are_found(text: str, expected: list[str]) -> None:
     assert sorted(names(text)) == sorted(expected)
 
 
-@pytest.mark.parametrize(("text", "name", "kind"), [
-    ("I saw Dr. Ortiz today", "Dr. Ortiz", "PERSON"), ("Nora lives in a boat", "Nora", "PERSON"),
-    ("she joined Harbour Tools GmbH", "Harbour Tools GmbH", "ORG"), ("he lives in Tromsø", "Tromsø", "PLACE"),
-    ("we walked along Baker Street", "Baker Street", "PLACE"), ("it is written in Rust", "Rust", "CONCEPT"),
-    ("他在腾讯公司工作", "他在腾讯公司", "ORG"),
-])
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("I saw Dr. Ortiz today", "Dr. Ortiz", "PERSON"),
+        ("Nora lives in a boat", "Nora", "PERSON"),
+        ("she joined Harbour Tools GmbH", "Harbour Tools GmbH", "ORG"),
+        ("he lives in Tromsø", "Tromsø", "PLACE"),
+        ("we walked along Baker Street", "Baker Street", "PLACE"),
+        ("it is written in Rust", "Rust", "CONCEPT"),
+        ("他在腾讯公司工作", "他在腾讯公司", "ORG"),
+    ],
+)
 def test_a_type_is_given_only_where_a_rule_knows_it(text: str, name: str, kind: str) -> None:
     assert (name, kind) in [(e.name, e.type) for e in find_entities(text)]
 

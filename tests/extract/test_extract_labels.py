@@ -14,14 +14,22 @@ from lorebank.banks.extract import (
     extract,
 )
 
-TOPIC = LabelGroup("topic", type="multi-values", tag=True, values=(
-    LabelValue("billing", "invoices, payments and refunds"),
-    LabelValue("travel", "trips, flights, hotels"),
-))
-MOOD = LabelGroup("mood", values=(
-    LabelValue("happy", "joyful, cheerful"),
-    LabelValue("sad", "crying, gloomy"),
-))
+TOPIC = LabelGroup(
+    "topic",
+    type="multi-values",
+    tag=True,
+    values=(
+        LabelValue("billing", "invoices, payments and refunds"),
+        LabelValue("travel", "trips, flights, hotels"),
+    ),
+)
+MOOD = LabelGroup(
+    "mood",
+    values=(
+        LabelValue("happy", "joyful, cheerful"),
+        LabelValue("sad", "crying, gloomy"),
+    ),
+)
 
 
 def labelled(text: str, *groups: LabelGroup, mode: str = "local") -> Fact:
@@ -29,12 +37,15 @@ def labelled(text: str, *groups: LabelGroup, mode: str = "local") -> Fact:
     return fact
 
 
-@pytest.mark.parametrize(("text", "labels"), [
-    ("Billing is closed on Friday.", ("topic:billing",)),
-    ("The invoice was paid twice.", ("topic:billing",)),
-    ("She refunded the flight.", ("topic:billing", "topic:travel")),
-    ("We booked two hotels.", ("topic:travel",)),
-])
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("Billing is closed on Friday.", ("topic:billing",)),
+        ("The invoice was paid twice.", ("topic:billing",)),
+        ("She refunded the flight.", ("topic:billing", "topic:travel")),
+        ("We booked two hotels.", ("topic:travel",)),
+    ],
+)
 def test_values_are_found_by_name_and_by_description(text: str, labels: tuple[str, ...]) -> None:
     fact = labelled(text, TOPIC)
     assert (fact.labels, fact.label_tags, fact.labels_pending) == (labels, labels, False)
@@ -52,10 +63,14 @@ def test_a_single_value_group_takes_the_clear_winner_and_leaves_a_tie_open() -> 
     assert (tie.labels, tie.labels_undecided) == ((), ("mood",))
 
 
-@pytest.mark.parametrize("group", [
-    LabelGroup("who", type="text", tag=True), LabelGroup("parts", type="multi-text", tag=True),
-    LabelGroup("place", type="map", tag=True, fields={"city": MapField("text")}),
-])
+@pytest.mark.parametrize(
+    "group",
+    [
+        LabelGroup("who", type="text", tag=True),
+        LabelGroup("parts", type="multi-text", tag=True),
+        LabelGroup("place", type="map", tag=True, fields={"city": MapField("text")}),
+    ],
+)
 def test_free_text_and_maps_are_never_filled(group: LabelGroup) -> None:
     fact = labelled("Nora lives in Tromsø.", group)
     assert (fact.labels_undecided, fact.labels_pending) == ((group.key,), True)

@@ -43,16 +43,39 @@ def test_chunks_keep_each_chunk_and_find_nothing() -> None:
     assert all(not fact.entities and fact.occurred_start is None for fact in result.facts)
 
 
-LINE = st.sampled_from([
-    "Ann: I saw a heron.", "Ben: ok", "Ann: When?", "Ben: yesterday", "[role: user]", "[user:end]", "{",
-    "[", "Ann:",
-    '{"role": "user", "content": "x"}', "# Title", "```", "2023-05-07", "你好。", "\ud800", "\x00", "a: b", "https://a.b/c",
-])
+LINE = st.sampled_from(
+    [
+        "Ann: I saw a heron.",
+        "Ben: ok",
+        "Ann: When?",
+        "Ben: yesterday",
+        "[role: user]",
+        "[user:end]",
+        "{",
+        "[",
+        "Ann:",
+        '{"role": "user", "content": "x"}',
+        "# Title",
+        "```",
+        "2023-05-07",
+        "你好。",
+        "\ud800",
+        "\x00",
+        "a: b",
+        "https://a.b/c",
+    ]
+)
 ANY = st.one_of(st.text(max_size=200), st.lists(LINE, max_size=12).map("\n".join))
 JSONISH = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["role", "content", "text", "speaker", "timestamp", "messages"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["role", "content", "text", "speaker", "timestamp", "messages"]),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=12,
 )
 
@@ -76,10 +99,26 @@ def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text.lower()).strip()
 
 
-WORD = st.sampled_from([
-    "heron", "river", "violin", "Gdynia", "yes", "no", "what", "hello", "thanks", "blue", "7", "yesterday",
-    "a", "the", "and?", "Ok!",
-])
+WORD = st.sampled_from(
+    [
+        "heron",
+        "river",
+        "violin",
+        "Gdynia",
+        "yes",
+        "no",
+        "what",
+        "hello",
+        "thanks",
+        "blue",
+        "7",
+        "yesterday",
+        "a",
+        "the",
+        "and?",
+        "Ok!",
+    ]
+)
 
 
 @given(st.lists(st.lists(WORD, min_size=1, max_size=30).map(" ".join), min_size=2, max_size=12))

@@ -28,17 +28,25 @@ def test_a_plain_sentence_stays_one_memory_unchanged() -> None:
 def test_lines_with_speakers_make_one_memory_a_turn() -> None:
     content = "Ann: I moved to Berlin.\nI live near the river now.\nBen: My dog is called Rex."
     assert texts(content) == [
-        "Ann: I moved to Berlin.\nI live near the river now.", "Ben: My dog is called Rex."]
+        "Ann: I moved to Berlin.\nI live near the river now.",
+        "Ben: My dog is called Rex.",
+    ]
     assert [fact.speaker for fact in facts(content)] == ["Ann", "Ben"]
     assert [fact.position for fact in facts(content)] == [0, 1]
 
 
-@pytest.mark.parametrize("content", [
-    "[10:32] Ann: I bought a violin.", "(2023-05-10 10:32) Ann: I bought a violin.",
-    "10:32 Ann: I bought a violin.",
-    "Ann (2023-05-10 10:32): I bought a violin.", "[2023-05-10T10:32:00Z] Ann: I bought a violin.",
-    "[10:32 AM] Ann: I bought a violin.", "**Ann** [10:32]: I bought a violin.",
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[10:32] Ann: I bought a violin.",
+        "(2023-05-10 10:32) Ann: I bought a violin.",
+        "10:32 Ann: I bought a violin.",
+        "Ann (2023-05-10 10:32): I bought a violin.",
+        "[2023-05-10T10:32:00Z] Ann: I bought a violin.",
+        "[10:32 AM] Ann: I bought a violin.",
+        "**Ann** [10:32]: I bought a violin.",
+    ],
+)
 def test_the_time_beside_a_name_is_the_turns_own(content: str) -> None:
     (fact,) = facts(content)
     assert fact.text == "Ann: I bought a violin."
@@ -51,21 +59,28 @@ def test_relative_dates_are_read_against_the_turns_own_time() -> None:
         "(2023-03-09 10:00) Ann: The shed burnt down yesterday."
     )
     assert [f.occurred_start for f in facts(content)] == [
-        datetime(2023, 2, 28, tzinfo=UTC), datetime(2023, 3, 8, tzinfo=UTC)]
+        datetime(2023, 2, 28, tzinfo=UTC),
+        datetime(2023, 3, 8, tzinfo=UTC),
+    ]
 
 
 def test_relative_words_are_noted_and_absolute_dates_are_not() -> None:
     assert texts("Ann: We met last Friday.\nBen: It opened on 7 May 2022.") == [
-        "Ann: We met last Friday. [last Friday = 2023-05-05]", "Ben: It opened on 7 May 2022."]
+        "Ann: We met last Friday. [last Friday = 2023-05-05]",
+        "Ben: It opened on 7 May 2022.",
+    ]
 
 
-@pytest.mark.parametrize(("text", "note", "precision"), [
-    ("I painted it last week", "last week = 2023-05-01..07", "week"),
-    ("we fly next month", "next month = 2023-06", "month"),
-    ("he came last year", "last year = 2022", "year"),
-    ("we sailed last summer", "last summer = 2022-06..08", "season"),
-    ("it broke two weekends ago", "two weekends ago = 2023-04-29..30", "day"),
-])
+@pytest.mark.parametrize(
+    ("text", "note", "precision"),
+    [
+        ("I painted it last week", "last week = 2023-05-01..07", "week"),
+        ("we fly next month", "next month = 2023-06", "month"),
+        ("he came last year", "last year = 2022", "year"),
+        ("we sailed last summer", "last summer = 2022-06..08", "season"),
+        ("it broke two weekends ago", "two weekends ago = 2023-04-29..30", "day"),
+    ],
+)
 def test_the_note_is_as_short_as_the_precision(text: str, note: str, precision: str) -> None:
     (fact,) = facts(text)
     assert fact.text == f"{text} [{note}]"
@@ -86,7 +101,9 @@ def test_json_turns() -> None:
     ]
     found = extract(ItemInput(json.dumps(turns)), ExtractSettings(agent_name="Hermes"))
     assert [f.text for f in found.facts[:2]] == [
-        "User: My flat is in Kraków.", "Hermes: I booked the train to Kraków."]
+        "User: My flat is in Kraków.",
+        "Hermes: I booked the train to Kraków.",
+    ]
     assert [f.fact_type for f in found.facts] == ["world", "experience", "world"]
     assert len(found.facts[2].text) < 2000
     assert found.dropped == 1
@@ -120,12 +137,20 @@ def test_the_gateway_form() -> None:
     assert [f.fact_type for f in facts(content)] == ["world", "experience"]
 
 
-@pytest.mark.parametrize("content", [
-    "Name: Bob\nAge: 5\nCity: Rome", "Note: the key is under the mat.", "https://example.org/a: see there",
-    "Summary: all went well.\nTopic: plants", '{"a": 1}', "[1, 2, 3]", "[not json",
-    "The rule is simple: do it.",
-    '{"temperature": 5, "unit": "C"}',
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Name: Bob\nAge: 5\nCity: Rome",
+        "Note: the key is under the mat.",
+        "https://example.org/a: see there",
+        "Summary: all went well.\nTopic: plants",
+        '{"a": 1}',
+        "[1, 2, 3]",
+        "[not json",
+        "The rule is simple: do it.",
+        '{"temperature": 5, "unit": "C"}',
+    ],
+)
 def test_forms_and_notes_are_no_conversations(content: str) -> None:
     (fact,) = facts(content)
     assert fact.text == content
@@ -155,7 +180,9 @@ def test_a_clear_consequence_names_the_memory_before_it_as_cause() -> None:
 
 def test_full_width_colons_and_names_without_capitals() -> None:
     assert texts("小明：我住在北京朝阳区。\n小红：我喜欢吃苹果。") == [
-        "小明: 我住在北京朝阳区。", "小红: 我喜欢吃苹果。"]
+        "小明: 我住在北京朝阳区。",
+        "小红: 我喜欢吃苹果。",
+    ]
 
 
 def test_the_agent_by_name_speaks_of_its_own_doing() -> None:

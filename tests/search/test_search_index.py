@@ -119,8 +119,12 @@ def neighbour_keys(view: Snapshot) -> dict[int, tuple[int | None, int | None]]:
     slots = np.flatnonzero(view.live)
     keys = view.columns.key
     before, after = view.neighbours(slots, view.live)
+
+    def key_of(slot: int) -> int | None:
+        return int(keys[slot]) if slot >= 0 else None
+
     return {
-        int(keys[slot]): tuple(int(keys[near]) if near >= 0 else None for near in (left, right))
+        int(keys[slot]): (key_of(left), key_of(right))
         for slot, left, right in zip(slots, before, after, strict=True)
     }
 
@@ -155,7 +159,9 @@ def test_a_reader_sees_its_view_unchanged_while_a_writer_goes_on() -> None:
 
 def test_compaction_forgets_dead_words_tags_vectors_and_speakers() -> None:
     index = PassageIndex(2)
-    index.apply([passage(1, "canaryword", tags=("secret",), speaker="Zed"), passage(2, "lamp", tags=("open",))], (), 1)
+    index.apply(
+        [passage(1, "canaryword", tags=("secret",), speaker="Zed"), passage(2, "lamp", tags=("open",))], (), 1
+    )
     index.apply_vectors([1, 2], np.stack([unit(1, 0), unit(0, 1)]))
     index.apply([], [1], 2)
     index.compact()

@@ -13,7 +13,9 @@ LOGITS = st.lists(st.floats(-15, 15, allow_nan=False), max_size=15)
 
 
 @given(st.lists(st.integers(0, 300), max_size=30), st.integers(0, 1_000))
-def test_the_budget_is_never_exceeded_and_nothing_that_fits_is_left_out(tokens: list[int], limit: int) -> None:
+def test_the_budget_is_never_exceeded_and_nothing_that_fits_is_left_out(
+    tokens: list[int], limit: int
+) -> None:
     kept = fit(tokens, limit)
     used = sum(tokens[place] for place in kept)
     assert used <= limit
@@ -28,7 +30,9 @@ def test_a_long_item_is_skipped_for_shorter_ones_behind_it() -> None:
 
 
 @given(SCORES, LOGITS, st.floats(0, 1))
-def test_blending_keeps_every_hit_once_in_falling_order(scores: list[float], logits: list[float], weight: float) -> None:
+def test_blending_keeps_every_hit_once_in_falling_order(
+    scores: list[float], logits: list[float], weight: float
+) -> None:
     blended = blend(scores, logits, weight)
     assert sorted(hit.place for hit in blended) == list(range(len(scores)))
     values = [hit.score for hit in blended]

@@ -19,7 +19,9 @@ ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 def test_any_string_gives_the_same_clean_terms_every_time(text: str) -> None:
     found = terms(text)
     assert found == terms(text)
-    assert all(term and term == term.strip() and " " not in term and len(term) <= MAX_TERM_CHARS for term in found)
+    assert all(
+        term and term == term.strip() and " " not in term and len(term) <= MAX_TERM_CHARS for term in found
+    )
     " ".join(found).encode("utf-8")
 
 

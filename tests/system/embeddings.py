@@ -30,7 +30,9 @@ class Embeddings(ThreadingHTTPServer):
         self.wait_s = 0.0
         self.status = 200
         self.texts = 0
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
 
     def __enter__(self) -> Embeddings:
         self._thread.start()

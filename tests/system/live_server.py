@@ -249,7 +249,6 @@ class Server:
             "XDG_CONFIG_HOME": str(self.home / "config"),
             "PYTHONPATH": str(SOURCE),
             "TMPDIR": str(self.temp_dir),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "LOREBANK_MODEL_THREADS": "1",
             "LOREBANK_DATA_DIR": str(self.data_dir),
             **self.settings,

@@ -69,6 +69,13 @@ def settings_of(row: BankRow, settings: Settings, strategy: str | None = None) -
     return configs.resolve(settings.bank_defaults, row.config, strategy)
 
 
+def checked(updates: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Settings that would do for a new bank; `BadRequest` that names the one that does not."""
+    valid = configs.validate_updates(updates, settings.limits)
+    configs.merge({}, valid, settings.bank_defaults, settings.limits)
+    return valid
+
+
 def create_or_update(
     banks: Banks, grant: Grant, settings: Settings, name: str | None, updates: Mapping[str, Any], now: Micros
 ) -> BankRow:
@@ -76,8 +83,7 @@ def create_or_update(
 
     Everything is checked before the bank is made. Raises `BadRequest` for settings that do not fit.
     """
-    valid = configs.validate_updates(updates, settings.limits)
-    configs.merge({}, valid, settings.bank_defaults, settings.limits)
+    valid = checked(updates, settings)
     banks.create(grant, name, now)
     return _apply(banks, grant, settings, name, valid, now)
 

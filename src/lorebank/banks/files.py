@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lorebank.banks.operations import JOBS, Running
+from lorebank.banks.operations import JOBS
 from lorebank.banks.retain.check import PENDING_TAG
 from lorebank.banks.retain.drafts import Draft, with_tags
 from lorebank.banks.retain.items import Item, from_json, to_json
@@ -16,6 +16,7 @@ from lorebank.banks.retain.work import store
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, Corrupt, InvalidInput, Unavailable
 from lorebank.ids import new_uuid
+from lorebank.jobs.kinds import Job
 from lorebank.models.document_kinds import KINDS
 from lorebank.models.ports import Parser
 from lorebank.storage.ports import BankHandle
@@ -66,7 +67,7 @@ def submit_files(
     return [operation.id for operation in made]
 
 
-def run_file(job: Running, tools: Tools, parser: Parser) -> dict[str, Any]:
+def run_file(job: Job, tools: Tools, parser: Parser) -> dict[str, Any]:
     """Turn the operation's file into text and retain it as one document; the operation's result."""
     operation = job.operation
     payload = operation.payload or {}

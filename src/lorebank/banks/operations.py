@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, Conflict, NotFound

@@ -30,7 +30,9 @@ _DEADLINE_S = 120.0
 _RETRY_S = 5.0
 
 
-def build(handle: BankHandle, service: EmbedService, stop: threading.Event, *, most: int | None = None) -> bool:
+def build(
+    handle: BankHandle, service: EmbedService, stop: threading.Event, *, most: int | None = None
+) -> bool:
     """Embed what has no vector of the service's model yet, oldest first; True when nothing is left.
 
     Ends early when `stop` is set or about `most` are made. Raises `Unavailable` when the embedder does
@@ -72,6 +74,7 @@ class VectorBuilder:
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self.failures: dict[BankId, str] = {}
+        self._current: BankId | None = None
         self._busy = True  # until the first look at every bank is over
         self._thread = threading.Thread(target=self._run, name="vectors", daemon=True)
 
@@ -82,6 +85,16 @@ class VectorBuilder:
     def notify(self, handle: BankHandle) -> None:
         """Say that the bank has memories without vectors."""
         self._add(BankId(handle.bank.bank_id))
+
+    def settle(self, handle: BankHandle, timeout_s: float) -> None:
+        """Wait until the bank's vectors are complete, at most `timeout_s` seconds; not at all after a failure."""
+        bank = BankId(handle.bank.bank_id)
+
+        def settled() -> bool:
+            return bank in self.failures or not (bank in self._waiting or bank == self._current)
+
+        with self._changed:
+            self._changed.wait_for(settled, timeout_s)
 
     def drain(self, timeout_s: float) -> bool:
         """Wait until nothing is left to build; False when that takes longer than `timeout_s`."""
@@ -107,7 +120,8 @@ class VectorBuilder:
             if self._stop.is_set():
                 return None
             self._busy = True
-            return self._waiting.popitem(last=False)[0]
+            self._current = self._waiting.popitem(last=False)[0]
+            return self._current
 
     def _run(self) -> None:
         self._sweep()
@@ -119,6 +133,7 @@ class VectorBuilder:
     def _rest(self) -> None:
         with self._changed:
             self._busy = False
+            self._current = None
             self._changed.notify_all()
 
     def _sweep(self) -> None:
@@ -160,7 +175,7 @@ class VectorBuilder:
     def _build_active(self, handle: BankHandle, model_id: str | None) -> None:
         service = self._embedders.target if model_id is None else self._embedders.find(model_id)
         if service is None:
-            log.warning("a bank's vectors come from %s, which is not configured; 'lorebank reembed' helps", model_id)
+            log.warning("vectors of a bank come from %s, which is not configured; run a reembed", model_id)
         elif service.dimension:
             build(handle, service, self._stop)
 

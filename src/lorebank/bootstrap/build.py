@@ -49,6 +49,10 @@ class Work:
         """The bank has memories without vectors."""
         self.builder.notify(handle)
 
+    def settle(self, handle: BankHandle, timeout_s: float) -> None:
+        """Wait a moment for the bank's vectors."""
+        self.builder.settle(handle, timeout_s)
+
 
 @dataclass(frozen=True, slots=True)
 class Server:

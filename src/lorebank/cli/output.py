@@ -93,9 +93,11 @@ class Printer:
         else:
             human()
 
-    def say(self, text: str = "") -> None:
-        """A paragraph for people, wrapped at the terminal's width."""
-        self._console(self._out).print(_text(text), soft_wrap=False)
+    def say(self, text: str = "", *, indent: int = 0) -> None:
+        """A paragraph for people, wrapped at the terminal's width, each line `indent` columns in."""
+        from rich.padding import Padding
+
+        self._console(self._out).print(Padding(_text(text), (0, 0, 0, indent), expand=False))
 
     def raw(self, text: str) -> None:
         """A line that must stay whole, for example a key or a path."""
@@ -115,19 +117,22 @@ class Printer:
             line = safe(": ".join([name, ", ".join(told)]) if told else name)
         print(line, file=self._err, flush=True)
 
-    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], empty: str) -> None:
+    def table(
+        self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], empty: str, *, indent: int = 0
+    ) -> None:
         """A table of one-line cells, or the sentence `empty` when there is no row."""
         from rich import box
+        from rich.padding import Padding
         from rich.table import Table
 
-        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
         for column in columns:
             justify: Literal["right", "left"] = "right" if column.right else "left"
             made.add_column(column.title, no_wrap=column.whole, justify=justify, overflow="fold")
         for row in rows:
             made.add_row(*(_text(one_line(cell)) for cell in row))
         if made.row_count:
-            self._console(self._out).print(made)
+            self._console(self._out).print(Padding(made, (0, 0, 0, indent), expand=False))
         else:
             self.say(empty)
 

@@ -17,7 +17,7 @@ def show_results(printer: Printer, answer: Mapping[str, Any]) -> None:
         printer.say(NOTHING)
     for number, result in enumerate(results, 1):
         printer.say(f"{number}. {result.get('text', '')}")
-        printer.say(f"   {about(result)}")
+        printer.say(about(result), indent=3)
     _show_parts(printer, answer)
     _show_degraded(printer, answer)
 
@@ -30,8 +30,7 @@ def show_why(printer: Printer, answer: Mapping[str, Any]) -> None:
     reasons = reasons_by_id(answer.get("trace"))
     for number, result in enumerate(results, 1):
         printer.say(f"{number}. {result.get('text', '')}")
-        printer.say(f"   {about(result)}")
-        show_reason(printer, reasons.get(str(result.get("id")), {}))
+        show_reason(printer, result, reasons.get(str(result.get("id")), {}))
     _show_degraded(printer, answer)
 
 
@@ -58,17 +57,14 @@ def reasons_by_id(trace: Any) -> dict[str, dict[str, Any]]:
     return {str(row.get("id")): dict(row) for row in rows if isinstance(row, Mapping)}
 
 
-def show_reason(printer: Printer, reason: Mapping[str, Any]) -> None:
-    """One result's arms as a table, and how its final score came about."""
-    arms = arm_rows(reason)
-    if not arms:
-        printer.say("   (the server told nothing about this result)")
-        return
-    columns = (Column("   found by"), Column("rank", right=True), Column("score", right=True))
-    printer.table(columns, [(f"   {name}", rank, score) for name, rank, score in arms], "")
-    made = final_line(reason)
-    if made:
-        printer.say(f"   {made}")
+def show_reason(
+    printer: Printer, result: Mapping[str, Any], reason: Mapping[str, Any], indent: int = 3
+) -> None:
+    """Where one result comes from, its arms as a table, and how its final score came about."""
+    printer.say(about(result), indent=indent)
+    columns = (Column("found by"), Column("rank", right=True), Column("score", right=True))
+    printer.table(columns, arm_rows(reason), "(the server told nothing more about it)", indent=indent)
+    printer.say(final_line(reason), indent=indent)
 
 
 def arm_rows(reason: Mapping[str, Any]) -> list[tuple[str, int, float]]:
@@ -80,10 +76,10 @@ def arm_rows(reason: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 def final_line(reason: Mapping[str, Any]) -> str:
     """How the final score came about, for example `0.410 semantic + 0.220 keyword = 0.630, final 0.630`."""
-    parts = " + ".join(f"{value:.3f} {_name(name)}" for name, value in (reason.get("parts") or {}).items())
-    times = "".join(
-        f" × {value:.3f} {_name(name)}" for name, value in (reason.get("multipliers") or {}).items()
-    )
+    parts = "".join(f"{_signed(value)} {_name(name)}" for name, value in (reason.get("parts") or {}).items())
+    parts = parts.removeprefix(" + ").strip()
+    factors = [(name, f"{value:.3f}") for name, value in (reason.get("multipliers") or {}).items()]
+    times = "".join(f" × {value} {_name(name)}" for name, value in factors if value != "1.000")
     told = [f"({parts}){times}" if times and parts else parts + times]
     if isinstance(reason.get("fused"), int | float):
         told.append(f"= {reason['fused']:.3f}")
@@ -92,6 +88,10 @@ def final_line(reason: Mapping[str, Any]) -> str:
     if isinstance(reason.get("final"), int | float):
         told.append(f"→ final {reason['final']:.3f}")
     return " ".join(part for part in told if part).replace(" ,", ",")
+
+
+def _signed(value: float) -> str:
+    return f" + {value:.3f}" if value >= 0 else f" - {-value:.3f}"
 
 
 def _name(name: str) -> str:

@@ -36,7 +36,13 @@ class App:
     """The server as an ASGI application. `routes` and `bindings` are there for tests and documentation."""
 
     def __init__(
-        self, serving: Serving, bindings: tuple[Binding, ...], metrics: Metrics, lifespan: Lifespan | None
+        self,
+        serving: Serving,
+        bindings: tuple[Binding, ...],
+        metrics: Metrics,
+        lifespan: Lifespan | None = None,
+        *,
+        debug: bool = False,
     ) -> None:
         self.bindings = bindings
         self.routes = [Route("/openapi.json", Description(bindings), methods=["GET"])]
@@ -47,6 +53,7 @@ class App:
         self._router = Router(self.routes, redirect_slashes=False, lifespan=lifespan)
         self._metrics = metrics
         self._local = serving.keys is None
+        self._debug = debug
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or run the start and the end of the server."""
@@ -85,11 +92,11 @@ class App:
         except LorebankError as exc:
             exchange.code = exc.code
             if exc.status >= 500:
-                log_cause(exchange, exc)
+                log_cause(exchange, exc, debug=self._debug)
             answer = error_answer(exc)
         except Exception as exc:
             exchange.code = "bug"
-            log_cause(exchange, exc)
+            log_cause(exchange, exc, debug=self._debug)
             answer = unexpected_answer(exchange.request_id)
         if exchange.status:
             return  # the answer had begun: its client sees it end early
@@ -120,7 +127,7 @@ def create_app(
     if settings.no_auth:
         check_bound_to_loopback(settings.host)
     serving = Serving(guard, None if settings.no_auth else keys, settings.limits, CapacityLimiter(threads))
-    return App(serving, BINDINGS, metrics, lifespan)
+    return App(serving, BINDINGS, metrics, lifespan, debug=settings.debug)
 
 
 def _encoded_path(scope: Scope) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any
 
 import orjson
 
 from lorebank.config import Settings
-from lorebank.errors import printable
+from lorebank.errors import LorebankError, printable
 from lorebank.http.exchange import Exchange
 
 LOGGER = logging.getLogger("lorebank.http")
 _FIELDS = "lorebank_fields"
+_FRAMES = 12
 
 
 def log_exchange(exchange: Exchange) -> None:
@@ -36,9 +40,26 @@ def log_exchange(exchange: Exchange) -> None:
     LOGGER.log(level, "request", extra={_FIELDS: fields})
 
 
-def log_cause(exchange: Exchange, error: BaseException) -> None:
-    """Write why a request failed, with the stack, for the operator's eyes only."""
-    LOGGER.error("request %s failed", exchange.request_id, exc_info=error)
+def log_cause(exchange: Exchange, error: BaseException, *, debug: bool) -> None:
+    """Write why a request failed and where.
+
+    Messages of exceptions that are not ours may quote what was asked or stored, so they are left
+    out unless `debug` is set.
+    """
+    LOGGER.error("request %s failed\n%s", exchange.request_id, "\n".join(_chain(error, debug)))
+
+
+def _chain(error: BaseException | None, debug: bool) -> Iterator[str]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        ours = isinstance(error, LorebankError)
+        said = f": {printable(str(error))}" if debug or ours else ""
+        yield f"{type(error).__module__}.{type(error).__qualname__}{said}"
+        for frame in traceback.extract_tb(error.__traceback__)[-_FRAMES:]:
+            yield f"  {PurePath(frame.filename).name}:{frame.lineno} in {frame.name}"
+        given = error.cause if isinstance(error, LorebankError) else None
+        error = given or error.__cause__ or error.__context__
 
 
 class TextFormatter(logging.Formatter):

@@ -1,7 +1,8 @@
-"""The search engine: keyword, semantic, graph and temporal arms over an in-memory index of one store's passages.
+"""The search engine: keyword, semantic, graph and temporal arms over an in-memory index of one store's
+passages.
 
-The index is derived: storage feeds it rows, nothing of it is on disk, and it can be rebuilt from rows at any time.
-How the parts fit together:
+The index is derived: storage feeds it rows, nothing of it is on disk, and it can be rebuilt from rows at
+any time. How the parts fit together:
 
     index = PassageIndex(dimension=384)                  # one for each store
     index.apply(passages, deleted_keys, watermark)       # rows, in batches; also the first load
@@ -11,9 +12,9 @@ How the parts fit together:
     order = blend(result.scores, cross_encoder_logits, weight)   # profile `high` only
     places = fit(result.tokens, max_tokens)
 
-A row becomes a `Passage` with `terms` (what the keyword arm reads), `speaker_of` and `asks` (kept as columns), and is
-embedded as `embed_text(text, previous_text)`; a question is embedded as it stands. Tag filters come from
-`lorebank.tags`, their fuzzy leaves expanded.
+A row becomes a `Passage` with `terms` (what the keyword arm reads), `speaker_of` and `asks` (kept as
+columns), and is embedded as `embed_text(text, previous_text)`; a question is embedded as it stands. Tag
+filters come from `lorebank.tags`, their fuzzy leaves expanded.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ BEST_TURNS = 3
 class Relevance:
     """Calibrated scores of slots by what they say themselves, each 0..1, and where they come from.
 
-    A passage that has no vector yet is judged by its words alone, and the other way round when a query has no terms.
+    A passage that has no vector yet is judged by its words alone, and the other way round when a query has
+    no terms.
     """
 
     cosines: Floats | None
@@ -32,8 +33,9 @@ class Relevance:
     def calibrated(
         cls, cosines: Floats | None, keywords: Floats | None, settings: SearchSettings
     ) -> Relevance:
-        """Scale both measures by what the visible passages reach: cosines from lowest to highest (a span of at
-        least `cosine_span`, so that small stores are not stretched), BM25 from 0 to the highest."""
+        """Scale both measures by what the visible passages reach: cosines from lowest to highest (a span of
+        at least `cosine_span`, so that small stores are not stretched), BM25 from 0 to the highest.
+        """
         low, high = 0.0, 0.0
         if cosines is not None:
             known = cosines[cosines >= -1.0]
@@ -86,7 +88,9 @@ def _borrowed(near: Slots, use: Bools, relevance: Relevance, weight: float) -> F
 
 
 def thread_part(snapshot: Snapshot, slots: Slots, scores: Floats, weight: float) -> Floats:
-    """For each slot the mean of the three best scores of its conversation; a passage without one stands alone."""
+    """For each slot the mean of the three best scores of its conversation; a passage without one stands
+    alone.
+    """
     threads = snapshot.columns.thread[slots].astype(np.int64)
     groups = np.where(threads >= 0, threads, -1 - slots)
     order = np.lexsort((-scores, groups))
@@ -101,9 +105,13 @@ def thread_part(snapshot: Snapshot, slots: Slots, scores: Floats, weight: float)
     return np.float32(weight) * found
 
 
-def speaker_parts(snapshot: Snapshot, slots: Slots, named: set[int], settings: SearchSettings) -> dict[str, Floats]:
+def speaker_parts(
+    snapshot: Snapshot, slots: Slots, named: set[int], settings: SearchSettings
+) -> dict[str, Floats]:
     """More for what a named person said, less for turns that only ask."""
-    spoken = np.isin(snapshot.columns.speaker[slots], list(named)) if named else np.zeros(len(slots), np.bool_)
+    spoken = (
+        np.isin(snapshot.columns.speaker[slots], list(named)) if named else np.zeros(len(slots), np.bool_)
+    )
     return {
         "speaker": spoken.astype(np.float32) * np.float32(settings.speaker),
         "asking": snapshot.columns.asks[slots].astype(np.float32) * np.float32(-settings.asking),
@@ -121,8 +129,9 @@ def multipliers(snapshot: Snapshot, slots: Slots, now: float, settings: SearchSe
 
 
 def _recency(snapshot: Snapshot, slots: Slots, now: float, days: float) -> Floats:
-    """1 for now down to 0 for `days` ago, a half where no date is known. A period counts from its end, so a fact
-    known only by its year is as good as new until the year is over."""
+    """1 for now down to 0 for `days` ago, a half where no date is known. A period counts from its end, so a
+    fact known only by its year is as good as new until the year is over.
+    """
     _, last = snapshot.happened(slots)
     last = np.where(np.isnan(last), snapshot.columns.mentioned_at[slots], last)
     age = np.maximum(now - last, 0) / (days * DAY)

@@ -41,7 +41,9 @@ class Links:
             for link in self._by_key.pop(key, ()):
                 other = link.target if link.source == key else link.source
                 if other in self._by_key:
-                    kept = tuple(known for known in self._by_key[other] if key not in (known.source, known.target))
+                    kept = tuple(
+                        known for known in self._by_key[other] if key not in (known.source, known.target)
+                    )
                     self._by_key[other] = kept
 
     def of(self, key: int) -> tuple[tuple[int, float, LinkKind], ...]:

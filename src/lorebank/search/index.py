@@ -1,8 +1,9 @@
 """The index of one store: fed with rows, read through immutable snapshots.
 
 One writer at a time (a lock makes it so) builds the next view beside the current one and publishes it by a
-single assignment; a reader takes the view that is there and never waits. Rows live in slots in order of arrival;
-a changed row gets a new slot and its old one is dead. When half of the slots are dead the index is compacted.
+single assignment; a reader takes the view that is there and never waits. Rows live in slots in order of
+arrival; a changed row gets a new slot and its old one is dead. When half of the slots are dead the index is
+compacted.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class PassageIndex:
     def apply(self, upserts: Sequence[Passage], deletes: Iterable[int], watermark: int) -> None:
         """Add or replace `upserts` (by key; of two with one key the last counts), remove `deletes`.
 
-        A replaced passage loses its vector: its new one follows with `apply_vectors`. Use `update` where the text
-        did not change. The watermark never goes back.
+        A replaced passage loses its vector: its new one follows with `apply_vectors`. Use `update` where
+        the text did not change. The watermark never goes back.
         """
         with self._lock:
             rows = list({passage.key: passage for passage in upserts}.values())
@@ -76,7 +77,8 @@ class PassageIndex:
             self._publish(self._applied(rows, [], watermark, keep_vectors=True))
 
     def apply_vectors(self, keys: Sequence[int], matrix: Floats) -> None:
-        """Set the vectors of `keys`: one unit float32 row each. Keys that do not exist any more are passed over.
+        """Set the vectors of `keys`: one unit float32 row each. Keys that do not exist any more are passed
+        over.
 
         Raises Bug when the index takes no vectors, the width is another or a number is not finite.
         """
@@ -190,9 +192,13 @@ class PassageIndex:
             terms = (replace(terms[0], ids=np.arange(len(used), dtype=np.int32)),)
         sizes = np.diff(view.entity_offsets)[keep]
         tagsets = TagSets()
-        columns.tagset[:] = _renumbered(columns.tagset, lambda old: tagsets.number(tuple(view.tagsets.tags(old))))
+        columns.tagset[:] = _renumbered(
+            columns.tagset, lambda old: tagsets.number(tuple(view.tagsets.tags(old)))
+        )
         speakers = Speakers()
-        columns.speaker[:] = _renumbered(columns.speaker, lambda old: speakers.number(view.speakers.name(old)))
+        columns.speaker[:] = _renumbered(
+            columns.speaker, lambda old: speakers.number(view.speakers.name(old))
+        )
         previous, following = self._threads.renumbered(columns, count)
         return Snapshot(
             count=count,

@@ -1,7 +1,7 @@
 """BM25 over the visible passages of a snapshot.
 
-Document frequencies and the mean length count visible passages only: what a filter hides cannot be felt in the
-scores of what it shows.
+Document frequencies and the mean length count visible passages only: what a filter hides cannot be felt in
+the scores of what it shows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def bm25(snapshot: Snapshot, mask: Bools, terms: list[str], settings: SearchSett
 def _term_lists(
     snapshot: Snapshot, mask: Bools, visible: int, terms: list[str], settings: SearchSettings
 ) -> list[TermList]:
-    """Lists of the most selective query terms; terms that nothing visible holds give way to their relatives."""
+    """Lists of the most selective query terms; for one that nothing visible holds those of its relatives."""
     found = _lists_of(snapshot, mask, visible, [snapshot.vocabulary.get(term) for term in terms])
     chosen = sorted((item for item in found if item is not None), key=lambda item: -item.idf)
     for term, item in zip(terms, found, strict=True):
@@ -73,7 +73,8 @@ def _lists_of(
     pieces = dict(zip(wanted, postings.lists(snapshot.terms, wanted), strict=True))
     everything = visible == snapshot.count
     return [
-        None if number is None else _visible_list(pieces[number], mask, visible, everything) for number in numbers
+        None if number is None else _visible_list(pieces[number], mask, visible, everything)
+        for number in numbers
     ]
 
 

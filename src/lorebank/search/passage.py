@@ -13,7 +13,9 @@ PRECISIONS: Final[tuple[Precision, ...]] = ("time", "day", "month", "year")
 
 PREVIOUS_CHARS: Final = 160
 _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'\u2019-]*(?: [^\W\d_][\w.'\u2019-]*){0,3}) ?[:\uff1a]\s")
-_NOT_SPEAKERS: Final = frozenset({"note", "http", "https", "todo", "warning", "error", "re", "fwd", "subject", "ps"})
+_NOT_SPEAKERS: Final = frozenset(
+    {"note", "http", "https", "todo", "warning", "error", "re", "fwd", "subject", "ps"}
+)
 _TRAILING_NOTE = re.compile(r"\s*\[[^\[\]]*\]\s*$")
 _QUESTION_MARKS: Final = "?\uff1f\u061f"
 _QUESTION_TAIL_CHARS: Final = 60
@@ -24,10 +26,11 @@ class Passage:
     """One searchable row as storage knows it. The index keeps numbers and terms, never the text.
 
     `key` is the storage row id, never reused. `seq` is the store's sequence number of the row. `terms` is
-    `" ".join(tokenize.terms(text))`. Times are epoch seconds in UTC, None where unknown; `precision` tells how
-    exactly `occurred_start`/`occurred_end` are known. `thread` names a conversation and `position` the place in
-    it: the neighbours of a passage are the ones at exactly `position - 1` and `position + 1`. `speaker` is who said it, `asks`
-    whether it ends in a question. `sources` are the keys of the facts that an observation rests on.
+    `" ".join(tokenize.terms(text))`. Times are epoch seconds in UTC, None where unknown; `precision` tells
+    how exactly `occurred_start`/`occurred_end` are known. `thread` names a conversation and `position` the
+    place in it: the neighbours of a passage are the ones at exactly `position - 1` and `position + 1`.
+    `speaker` is who said it, `asks` whether it ends in a question. `sources` are the keys of the facts that
+    an observation rests on.
     """
 
     key: int
@@ -58,7 +61,9 @@ def speaker_of(text: str) -> str | None:
 
 
 def asks(text: str) -> bool:
-    """True when the text ends in a question, a bracketed note behind it aside: its answer is likely what follows."""
+    """True when the text ends in a question, a bracketed note behind it aside: its answer is likely what
+    follows.
+    """
     body = _TRAILING_NOTE.sub("", text)
     return any(mark in body[-_QUESTION_TAIL_CHARS:] for mark in _QUESTION_MARKS)
 

@@ -81,13 +81,17 @@ class _Search:
     def _semantic(self, mask: Bools) -> ArmResult:
         vector, vectors = self.query.vector, self.snapshot.vectors
         if vectors is None or vector is None:
-            raise Unavailable("this store has no vectors" if vectors is None else "the question has no vector")
+            raise Unavailable(
+                "this store has no vectors" if vectors is None else "the question has no vector"
+            )
         if vector.shape != (vectors.dimension,) or not np.isfinite(vector).all():
             raise Bug(f"a question vector of shape {vector.shape} does not fit width {vectors.dimension}")
         scores = self.snapshot.products.cosines(vectors, np.asarray(vector, np.float32), self.snapshot.count)
         scores[~mask] = MISSING
         self.cosines = scores
-        return best(scores, self.query.per_arm, -1.5 if self.query.min_semantic is None else self.query.min_semantic)
+        return best(
+            scores, self.query.per_arm, -1.5 if self.query.min_semantic is None else self.query.min_semantic
+        )
 
     def _keyword(self, mask: Bools) -> ArmResult:
         scores = bm25(self.snapshot, mask, query_terms(self.query.text), self.settings)

@@ -1,7 +1,7 @@
 """Inverted lists in numpy: from an id (of a term or an entity) to the slots that hold it.
 
-Immutable segments, a large old one and smaller young ones; neighbours of like size are merged, so adding a row
-costs little and a lookup visits few segments.
+Immutable segments, a large old one and smaller young ones; neighbours of like size are merged, so adding a
+row costs little and a lookup visits few segments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ MERGE_RATIO = 3
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Lists for some ids: `slots[offsets[i]:offsets[i + 1]]` belong to `ids[i]`, with their counts beside them."""
+    """Lists for some ids: `slots[offsets[i]:offsets[i + 1]]` belong to `ids[i]`, with their counts beside
+    them.
+    """
 
     ids: Ints
     offsets: Longs

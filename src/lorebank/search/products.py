@@ -56,7 +56,9 @@ class Products:
     def _compute_with(self, leader: _Job) -> None:
         """Compute the leader's product and those that fit to it, then wake one of the others to lead."""
         with self._lock:
-            alike = [job for job in self._waiting if job.vectors is leader.vectors and job.count == leader.count]
+            alike = [
+                job for job in self._waiting if job.vectors is leader.vectors and job.count == leader.count
+            ]
             batch = [leader, *(job for job in alike if job is not leader)][:MOST_TOGETHER]
             self._waiting = [job for job in self._waiting if job not in batch]
         try:

@@ -18,11 +18,11 @@ class SearchQuery:
     """One question to one store.
 
     `vector` is the unit embedding of `text`, None when there is none (the search is then marked degraded).
-    `kinds` None means all. `tag_filter` has its fuzzy leaves expanded. `now` anchors relative dates and recency,
-    epoch seconds; `window` is an explicit period (start, end) that is used instead of one read from the text.
-    `per_arm` is how many candidates each arm may bring. `min_semantic` (cosine) and `min_keyword` (BM25) keep weaker
-    matches out of their arms, `min_final` (0..1) out of the result. At most `limit` hits come back
-    (None = twice `per_arm`).
+    `kinds` None means all. `tag_filter` has its fuzzy leaves expanded. `now` anchors relative dates and
+    recency, epoch seconds; `window` is an explicit period (start, end) that is used instead of one read
+    from the text. `per_arm` is how many candidates each arm may bring. `min_semantic` (cosine) and
+    `min_keyword` (BM25) keep weaker matches out of their arms, `min_final` (0..1) out of the result. At
+    most `limit` hits come back (None = twice `per_arm`).
     """
 
     text: str
@@ -52,9 +52,9 @@ class ArmHit:
 class Hit:
     """One found passage.
 
-    `score` is final, 0..1. `semantic` is the cosine and `keyword` the BM25 score, None where the arm has none.
-    `parts` are the summands of the score before the multipliers, by name, and `multipliers` the factors:
-    score = clip(sum(parts) * product(multipliers), 0, 1).
+    `score` is final, 0..1. `semantic` is the cosine and `keyword` the BM25 score, None where the arm has
+    none. `parts` are the summands of the score before the multipliers, by name, and `multipliers` the
+    factors: score = clip(sum(parts) * product(multipliers), 0, 1).
     """
 
     key: int
@@ -100,7 +100,8 @@ class SearchResult:
     def at(self, places: Iterable[int]) -> list[Hit]:
         """The hits at these places, in the order given."""
         ranks = {
-            arm: {key: place for place, key in enumerate(keys.tolist())} for arm, keys in self.arm_keys.items()
+            arm: {key: place for place, key in enumerate(keys.tolist())}
+            for arm, keys in self.arm_keys.items()
         }
         return [self._hit(place, ranks) for place in places]
 

@@ -12,8 +12,9 @@ from lorebank.search.columns import Doubles
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """Where a hit goes: its `place` in the search result, the cross-encoder's score (sigmoid, 0..1; None outside of
-    the pool) and the blended score that orders the list, 0..1."""
+    """Where a hit goes: its `place` in the search result, the cross-encoder's score (sigmoid, 0..1; None
+    outside of the pool) and the blended score that orders the list, 0..1.
+    """
 
     place: int
     reranker: float | None
@@ -21,10 +22,11 @@ class Reranked:
 
 
 def blend(scores: Sequence[float], logits: Sequence[float], weight: float) -> list[Reranked]:
-    """All hits in their new order: the first `len(logits)` (the pool) reordered, the rest behind them as they were.
+    """All hits in their new order: the first `len(logits)` (the pool) reordered, the rest behind them as they
+    were.
 
-    `scores` are the final scores of the hits, best first; `logits` the cross-encoder's outputs for the first of
-    them. In the pool both measures are scaled to 0..1, then mixed: `weight` for the cross-encoder.
+    `scores` are the final scores of the hits, best first; `logits` the cross-encoder's outputs for the
+    first of them. In the pool both measures are scaled to 0..1, then mixed: `weight` for the cross-encoder.
     """
     pool = min(len(logits), len(scores))
     if pool == 0:

@@ -1,4 +1,6 @@
-"""The tunable numbers of a search. The defaults were measured; `docs/recall-quality.md` says what each is worth."""
+"""The tunable numbers of a search. The defaults were measured; `docs/recall-quality.md` says what each is
+worth.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ PER_ARM: Final[dict[Budget, int]] = {"low": 100, "mid": 300, "high": 1_000}
 class SearchSettings:
     """Weights of the parts of a score, and limits. Every weight is relative to the sum of them all.
 
-    `semantic` and `keyword` weigh a passage's own calibrated scores (each 0..1). `answer` adds that share of the
-    score of a question right before it, `following` of the turn right after it, `thread` of the three best turns
-    of its conversation. `speaker` is added to what a person said whom the question names, `asking` is taken from
-    turns that only ask. `graph` and `temporal` weigh those arms (0..1). Then the sum is multiplied by
-    1 + a * (x - 0.5) with a = `recency`, `proof`: x falls from 1 to 0 over `recency_days` for the first, grows
-    with the logarithm of the proof count for the second.
+    `semantic` and `keyword` weigh a passage's own calibrated scores (each 0..1). `answer` adds that share
+    of the score of a question right before it, `following` of the turn right after it, `thread` of the
+    three best turns of its conversation. `speaker` is added to what a person said whom the question names,
+    `asking` is taken from turns that only ask. `graph` and `temporal` weigh those arms (0..1). Then the sum
+    is multiplied by 1 + a * (x - 0.5) with a = `recency`, `proof`: x falls from 1 to 0 over `recency_days`
+    for the first, grows with the logarithm of the proof count for the second.
     """
 
     semantic: float = 0.65

@@ -14,10 +14,10 @@ from lorebank.search.passage import KINDS, PRECISIONS, Kind
 from lorebank.search.postings import Segments
 from lorebank.search.products import Products
 from lorebank.search.speakers import Speakers
-from lorebank.tags import TagFilter
 from lorebank.search.tagsets import TagSets
 from lorebank.search.vector import Vectors
 from lorebank.search.vocabulary import Vocabulary
+from lorebank.tags import TagFilter
 
 Slots = npt.NDArray[np.intp]
 _SECONDS = {"time": 0.0, "day": 86_399.0, "month": 30 * 86_400.0, "year": 365 * 86_400.0 - 1}
@@ -29,9 +29,9 @@ _LENGTHS = np.array([*(_SECONDS[precision] for precision in PRECISIONS), 0.0])
 class Snapshot:
     """An index as it was at `watermark` (the highest sequence number applied).
 
-    Slots below `count` are in use; `live` says which hold a passage that still exists. `dimension` is the width
-    of the vectors, None where the index takes none. The shared tables (vocabulary, tag sets, speakers, the key
-    table) may already know more than this view; every look-up is checked against `count`.
+    Slots below `count` are in use; `live` says which hold a passage that still exists. `dimension` is the
+    width of the vectors, None where the index takes none. The shared tables (vocabulary, tag sets,
+    speakers, the key table) may already know more than this view; every look-up is checked against `count`.
     """
 
     count: int

@@ -16,9 +16,9 @@ def question_range(text: str, now: float) -> tuple[float, float] | None:
     """The period that `text` names, as first and last moment in epoch seconds, or None.
 
     Relative words ("last week", "gestern") are read at `now` (UTC). Several dates make one period from the
-    earliest to the latest ("between May and July 2023"); "since" and "before" leave one end open. Only the first
-    2,000 characters are read, so that a long text costs little. Never raises on a text; a `now` outside of the
-    calendar gives None.
+    earliest to the latest ("between May and July 2023"); "since" and "before" leave one end open. Only the
+    first 2,000 characters are read, so that a long text costs little. Never raises on a text; a `now`
+    outside of the calendar gives None.
     """
     try:
         anchor = datetime.fromtimestamp(now, UTC)

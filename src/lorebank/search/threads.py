@@ -13,7 +13,8 @@ Place = int
 
 
 class Threads:
-    """Where each existing passage stands in its thread. Belongs to the writer; readers get the neighbour arrays.
+    """Where each existing passage stands in its thread. Belongs to the writer; readers get the neighbour
+    arrays.
 
     Of two passages at one place of a thread the later one counts.
     """
@@ -35,7 +36,9 @@ class Threads:
     def joined(
         self, columns: Columns, start: int, count: int, previous: Ints, following: Ints
     ) -> tuple[Ints, Ints]:
-        """Neighbour arrays for `count` slots, those from `start` on being new. The given ones stay as they are."""
+        """Neighbour arrays for `count` slots, those from `start` on being new. The given ones stay as they
+        are.
+        """
         before = np.concatenate((previous, np.full(count - start, -1, np.int32)))
         after = np.concatenate((following, np.full(count - start, -1, np.int32)))
         threaded = (np.flatnonzero(columns.thread[start:count] >= 0) + start).tolist()

@@ -1,8 +1,8 @@
 """One function makes keyword terms, for the index and for the query, so that both always agree.
 
-Words are casefolded, freed of diacritics and stemmed (English Porter for Latin script, Arabic for Arabic). Identifiers
-stay whole and are split too. Scripts without spaces become character bigrams. Everything about one chunk of text is
-decided by `_chunk_terms`, which is cached: natural text repeats its words.
+Words are casefolded, freed of diacritics and stemmed (English Porter for Latin script, Arabic for Arabic).
+Identifiers stay whole and are split too. Scripts without spaces become character bigrams. Everything about
+one chunk of text is decided by `_chunk_terms`, which is cached: natural text repeats its words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lorebank.search.stopwords import STOP_WORDS
 MAX_TERM_CHARS: Final = 64
 _CACHE_WORDS: Final = 65_536
 
-# Han, Kana and Hangul; Thai, Lao, Myanmar and Khmer: written without spaces (Hangul has them, but its particles cling).
+# Han and Kana, Thai, Lao, Myanmar and Khmer are written without spaces; in Hangul particles cling to words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -31,7 +31,9 @@ _LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
 _CHUNK = re.compile(rf"[{_UNSPACED}]+|{_LETTER}+(?:[.\-/:@#+'\u2019]{_LETTER}+)*")
 _ASCII_CHUNK = re.compile(r"\w+(?:[.\-/:@#+']\w+)*")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-_STRIPPED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+")
+_STRIPPED_MARKS = re.compile(
+    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+"
+)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _APOSTROPHES = re.compile("['\u2019]")
 _JOINERS = re.compile(r"[.\-/:@#+_]+")
@@ -49,7 +51,7 @@ _stemming = threading.Lock()  # a Snowball stemmer keeps state while it works
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text`, in order and with repetitions. Deterministic, never raises, equal for NFC and NFD."""
+    """The terms of `text`, in order, with repetitions. Deterministic, never raises, equal for NFC and NFD."""
     if text.isascii():
         chunks = _ASCII_CHUNK.findall(_THOUSANDS.sub("", text) if "," in text else text)
     else:
@@ -69,7 +71,9 @@ def query_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=_CACHE_WORDS)
 def name_terms(name: str) -> tuple[str, ...]:
-    """Terms by which a query can name a speaker: parts of the name, initials and titles of one letter left out."""
+    """Terms by which a query can name a speaker: parts of the name, initials and titles of one letter left
+    out.
+    """
     return tuple(term for term in dict.fromkeys(terms(name)) if len(term) > 1 and term not in _STOP_TERMS)
 
 

@@ -29,7 +29,7 @@ class Vectors:
     present: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def written(self, slots: npt.NDArray[np.intp], rows: Floats) -> Vectors:
-        """These vectors with `rows` at `slots`. Raises Bug when the width is wrong or a number is not finite."""
+        """These vectors with `rows` at `slots`. Raises Bug when a width is wrong or a number not finite."""
         if rows.ndim != 2 or rows.shape[1] != self.dimension or len(rows) != len(slots):
             raise Bug(f"vectors of shape {rows.shape} do not fit {len(slots)} rows of width {self.dimension}")
         if not np.isfinite(rows).all():
@@ -76,7 +76,9 @@ class Vectors:
         return rows
 
     def cosines(self, query: Floats, count: int) -> Floats:
-        """Cosine of the unit vector `query` with each of the first `count` slots; -2 where there is no vector."""
+        """Cosine of the unit vector `query` with each of the first `count` slots; -2 where there is no
+        vector.
+        """
         scores = np.full(count, MISSING, np.float32)
         for start, block in self._used(count):
             np.dot(block, query, out=scores[start : start + len(block)])

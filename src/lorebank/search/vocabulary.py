@@ -1,7 +1,7 @@
 """Numbers for terms, and terms that resemble one that the index does not hold.
 
-A term that no visible passage has is replaced by its relatives: terms that begin with it, end in it or contain
-it (Turkish suffixes, German compounds), and the terms that it is itself made of.
+A term that no visible passage has is replaced by its relatives: terms that begin with it, end in it or
+contain it (Turkish suffixes, German compounds), and the terms that it is itself made of.
 """
 
 from __future__ import annotations

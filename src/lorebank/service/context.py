@@ -26,6 +26,9 @@ class Notifier(Protocol):
     def vectors(self, handle: BankHandle) -> None:
         """Say that the bank has memories without vectors."""
 
+    def settle(self, handle: BankHandle, timeout_s: float) -> None:
+        """Wait until the bank's vectors are complete, at most `timeout_s` seconds."""
+
 
 class Maintenance(Protocol):
     """Work on the whole data directory, done by its owner. `progress` may raise to stop the work."""

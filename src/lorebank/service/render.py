@@ -15,6 +15,7 @@ from lorebank.storage.rows import Chunk, Document, DocumentEvent, Entity, Memory
 
 Wire = dict[str, Any]
 _TIMES = ("occurred_start", "occurred_end")
+_INTERNAL = frozenset({"terms", "tokens", "thread", "position", "speaker", "asks"})
 
 
 def page(name: str, rows: Iterable[Wire], total: int, page: Page) -> Wire:
@@ -83,6 +84,7 @@ def version(row: MemoryVersion) -> Wire:
     before = {
         f"previous_{name}": to_iso(value) if name in _TIMES or name.endswith("_at") else _plain(value)
         for name, value in row.before.items()
+        if name not in _INTERNAL
     }
     return {"changed_at": to_iso(row.at), "change": row.change, **before}
 

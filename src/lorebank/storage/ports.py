@@ -339,7 +339,8 @@ class BankWriter(BankReader, Protocol):
 
     # derived data
     def put_derived(self, rows: Sequence[Derived]) -> int:
-        """Replace what is derived from texts; rows whose text has changed are skipped. How many were written."""
+        """Replace what is derived from texts; rows whose text has changed are skipped. Returns how
+        many were written."""
 
     def set_meta(self, name: str, value: Any) -> None:
         """Store a small value (JSON); None deletes it."""
@@ -425,7 +426,8 @@ class Banks(Protocol):
         """Open the bank that the grant names, making it when missing (atomic, two callers get one)."""
 
     def delete(self, grant: Grant) -> None:
-        """Delete the bank with all files; a kill at any moment ends in all or nothing. `NotFound` if missing."""
+        """Delete the bank with all files; a kill at any moment ends in all or nothing. Waits for a
+        write that runs. `NotFound` when there is none."""
 
     def update(self, grant: Grant, changes: Mapping[str, Any], now: Micros) -> BankRow:
         """Change name, mission, disposition or config (whole values) of the bank the grant names."""

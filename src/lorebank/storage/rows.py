@@ -36,10 +36,10 @@ class NewMemory:
     """A memory to be written. `document_id` and `chunk_id` name its first source.
 
     `terms` are the keyword tokens of the searchable text, space-joined; `thread` groups what was
-    said together (one conversation), `position` is the place in it (neighbours
-    are one apart), `speaker` is who said it, `asks` whether it ends in a question; `entities` are (name, type) pairs;
-    `source_keys` are the memories that an observation rests on; `caused_by` are indexes of earlier
-    members of the same write.
+    said together (one conversation), `position` is the place in it (neighbours are one apart),
+    `speaker` is who said it, `asks` whether it ends in a question; `entities` are (name, type)
+    pairs; `source_keys` are the memories that an observation rests on; `caused_by` are indexes of
+    earlier members of the same write.
     """
 
     id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from lorebank import tokens
@@ -36,6 +36,8 @@ _SECOND = 1_000_000
 # A question waits this long for its vector at most; then the other arms answer alone.
 _EMBED_DEADLINE_S = 2.0
 _SETTINGS = SearchSettings()
+# With more memories than this without a vector, waiting a moment would not help.
+_SETTLE_AT_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,9 @@ class Engine:
     embedders: Embedders
     reranker: RerankService
     metrics: Metrics
+    settle: Callable[[BankHandle, float], None]
     rerank_deadline_s: float
+    settle_s: float
     query_tokens: int
 
 
@@ -69,8 +73,7 @@ def recall(engine: Engine, handle: BankHandle, config: BankConfig, ask: Ask) -> 
     """
     began = time.perf_counter()
     notes = _Notes()
-    snapshot, model_id = engine.indexes.snapshot(handle)
-    notes.clock("index", began)
+    snapshot, model_id = _settled(engine, handle, notes)
     text = _cut(ask.query, engine.query_tokens)
     vector = _vector(engine.embedders.find(model_id), model_id, snapshot, text, notes)
     visible = _expanded(snapshot, both(handle.grant.filter, ask.filter))
@@ -86,6 +89,27 @@ def recall(engine: Engine, handle: BankHandle, config: BankConfig, ask: Ask) -> 
     if not ask.trace:
         return answer
     return replace(answer, trace=trace.build(ask, result, found, notes.timings, notes.degraded))
+
+
+def _settled(engine: Engine, handle: BankHandle, notes: _Notes) -> tuple[Snapshot, str]:
+    """The bank's index; vectors of what was retained just now are given a moment to arrive.
+
+    Somebody who retains and asks at once shall find by meaning what he retained. Behind a long
+    import nobody waits: the other arms answer for what has no vector yet.
+    """
+    began = time.perf_counter()
+    snapshot, model_id = engine.indexes.snapshot(handle)
+    notes.clock("index", began)
+    waiting = snapshot.passages - snapshot.embedded
+    if snapshot.dimension is None or not 0 < waiting <= _SETTLE_AT_MOST or not engine.settle_s:
+        return snapshot, model_id
+    service = engine.embedders.find(model_id)
+    if service is None or service.status.state != "ready":
+        return snapshot, model_id
+    began = time.perf_counter()
+    engine.settle(handle, engine.settle_s)
+    notes.clock("settle", began)
+    return engine.indexes.snapshot(handle)
 
 
 def _cut(query: str, most: int) -> str:

@@ -23,6 +23,7 @@ takes at most about a fortieth of the time."""
 @dataclass(frozen=True, slots=True)
 class _Entry:
     names: KnownEntities
+    source: tuple[str, ...]
     seq: int
     until: float
 
@@ -45,17 +46,21 @@ class KnownNames:
                 self._entries.move_to_end(key)
         if entry is not None and (entry.seq == seq or time.monotonic() < entry.until):
             return entry.names
-        return self._read(handle, key)
+        return self._read(handle, key, entry)
 
-    def _read(self, handle: BankHandle, key: tuple[str, TagFilter | None]) -> KnownEntities:
+    def _read(
+        self, handle: BankHandle, key: tuple[str, TagFilter | None], old: _Entry | None
+    ) -> KnownEntities:
         begun = time.monotonic()
         with handle.read() as reader:
             seq = reader.seq()
-            names = KnownEntities(name for name, kind in reader.entity_names() if kind != LABEL_TYPE)
+            source = tuple(name for name, kind in reader.entity_names() if kind != LABEL_TYPE)
+        # Most writes name no new entity, and putting the names in order costs most.
+        names = old.names if old is not None and old.source == source else KnownEntities(source)
         ended = time.monotonic()
         with self._lock:
             wait = _PATIENCE * (ended - begun) if len(names) > _FEW else 0.0
-            self._entries[key] = _Entry(names, seq, ended + wait)
+            self._entries[key] = _Entry(names, source, seq, ended + wait)
             self._entries.move_to_end(key)
             while len(self._entries) > self._banks:
                 self._entries.popitem(last=False)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from lorebank.banks.operations import JOBS, Running
+from lorebank.banks.operations import JOBS
 from lorebank.banks.retain.delta import SEPARATOR, records_of, retagged
 from lorebank.banks.retain.drafts import Draft
 from lorebank.banks.retain.items import Item, from_json
 from lorebank.banks.retain.service import Tools, prepare, write
 from lorebank.banks.retain.settings import for_items
 from lorebank.clock import to_datetime
-from lorebank.errors import BadRequest, Conflict, NotFound
+from lorebank.errors import BadRequest, NotFound, Unavailable
 from lorebank.ids import new_uuid
+from lorebank.jobs.kinds import Job
 from lorebank.storage.ports import BankHandle
 from lorebank.storage.rows import Document, Operation
 
@@ -45,7 +46,7 @@ def submit_reprocess(handle: BankHandle, tools: Tools, document_id: str) -> Oper
     return operation
 
 
-def run_reprocess(job: Running, tools: Tools) -> dict[str, Any]:
+def run_reprocess(job: Job, tools: Tools) -> dict[str, Any]:
     """Replace what was extracted from the document by what is found in its text now.
 
     Memories that were invalidated stay so. Where the document changes while it is being extracted,
@@ -67,7 +68,7 @@ def run_reprocess(job: Running, tools: Tools) -> dict[str, Any]:
         tools.vectors(job.handle)
         added, removed = written.facts_added, written.facts_removed
         return {"document_id": document_id, "facts_added": added, "facts_removed": removed}
-    raise Conflict(f"document '{document_id[:200]}' kept changing while it was processed; try again")
+    raise Unavailable(f"document '{document_id[:200]}' kept changing while it was processed; try again")
 
 
 def items_of(document: Document) -> list[Item]:

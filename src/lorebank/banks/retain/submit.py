@@ -44,14 +44,18 @@ def submit(
     digest = _digest(items, document_tags)
     now = tools.clock()
     made = [_operation(handle, group, document_tags, wanted or new_uuid(), now) for group in groups]
+    if wanted is not None:
+        with handle.read() as reader:
+            if _is_known(reader, wanted, digest):
+                return [wanted]
     tools.banks.mark_work(handle, JOBS)
     with handle.write() as writer:
-        if wanted is not None:
-            if _is_known(writer, wanted, digest):
-                return [wanted]
-            writer.set_meta(request_name(wanted), digest)
-        for operation in made:
-            writer.put_operation(operation)
+        # Asked again inside the lane: the same request may have come twice at once.
+        if wanted is None or not _is_known(writer, wanted, digest):
+            for operation in made:
+                writer.put_operation(operation)
+            if wanted is not None:
+                writer.set_meta(request_name(wanted), digest)
     tools.jobs(handle)
     return [operation.id for operation in made]
 

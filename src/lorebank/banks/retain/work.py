@@ -6,36 +6,29 @@ it, so that nothing is lost and nothing is stored twice.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lorebank.banks.operations import Running
 from lorebank.banks.retain.commit import Written
 from lorebank.banks.retain.drafts import Draft
 from lorebank.banks.retain.items import Item, from_json
 from lorebank.banks.retain.service import Tools, prepare, write
 from lorebank.errors import Corrupt
-from lorebank.storage.ports import Page
-from lorebank.storage.rows import Operation
+from lorebank.jobs.kinds import Job
 
 RETAIN = "retain"
 """The type of the operations that `submit` makes and the name of their job."""
 SLICE_ITEMS = 200
 SLICE_CHARS = 200_000
 _STAGE = "storing"
-_WAIT_S = 30.0
-_LOOK_S = 0.05
 
 
-def run_retain(job: Running, tools: Tools) -> dict[str, Any]:
+def run_retain(job: Job, tools: Tools) -> dict[str, Any]:
     """Store the items of an operation that `submit` made; the operation's result."""
     payload = job.operation.payload
     if payload is None or not isinstance(payload.get("items"), list):
         raise Corrupt("the operation has lost its items; send them again")
     items = [from_json(entry) for entry in payload["items"]]
-    if any(item.append for item in items):
-        await_earlier(job)
     done = job.operation.processed or 0
     added = removed = 0
     while done < len(items):
@@ -46,26 +39,7 @@ def run_retain(job: Running, tools: Tools) -> dict[str, Any]:
     return {"items_count": len(items), "facts_added": added, "facts_removed": removed}
 
 
-def await_earlier(job: Running) -> None:
-    """Let an older append to the same document, which another worker holds, go first.
-
-    Waits a bounded time: what then is still running is stuck, and order matters less than arrival.
-    """
-    own = job.operation
-    until = time.monotonic() + _WAIT_S
-    while own.document_id is not None and time.monotonic() < until:
-        with job.handle.read() as reader:
-            held = reader.operations("processing", RETAIN, False, Page(100)).rows
-        if not any(o.document_id == own.document_id and _before(o, own) for o in held):
-            return
-        time.sleep(_LOOK_S)
-
-
-def _before(one: Operation, other: Operation) -> bool:
-    return (one.created_at, one.id) < (other.created_at, other.id)
-
-
-def store(job: Running, tools: Tools, made: Sequence[Draft], processed: int, total: int) -> Written:
+def store(job: Job, tools: Tools, made: Sequence[Draft], processed: int, total: int) -> Written:
     """Write the drafts and the checkpoint in one transaction; `Conflict` when the job is no longer ours."""
     prepared = prepare(job.handle, tools, made)
     with job.handle.write() as writer:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,12 +13,11 @@ from lorebank.banks.transfer import format as fmt
 from lorebank.banks.transfer.fields import Fields
 from lorebank.banks.transfer.format import bad
 from lorebank.banks.transfer.read import Archive
-from lorebank.banks.transfer.rows import LinkRow, VectorRow
+from lorebank.banks.transfer.rows import BATCH, LinkRow, VectorRow, batches
 from lorebank.limits import Limits
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Entity, StoredMemory
 from lorebank.tokens import count_many
 
-BATCH = 500
 _DOCUMENT_CHARS = fmt.MAX_LINE
 T = TypeVar("T")
 
@@ -145,10 +143,3 @@ def _counted(rows: Iterator[T], text: Callable[[T], str], counted: Callable[[T, 
     for batch in batches(rows, BATCH):
         counts: list[Any] = list(count_many([text(row) for row in batch]))
         yield from map(counted, batch, counts)
-
-
-def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most `size` rows."""
-    iterator = iter(rows)
-    while batch := list(islice(iterator, size)):
-        yield batch

@@ -185,6 +185,7 @@ def _into_empty(
 ) -> dict[str, Any]:
     """Make the bank when missing and fill it in one transaction; a bank made here goes again on failure."""
     grant = target_grant(tools, job.handle.grant, bank_id)
+    whole_banks.checked(overrides, tools.settings)
     mark = _mark(job)
     made = existing(tools, grant) is None
     target = tools.banks.create(grant, name, tools.clock())

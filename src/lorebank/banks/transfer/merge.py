@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from lorebank.banks.chunk_ids import bank_prefix, moved
-from lorebank.banks.transfer.contents import BATCH, batches
-from lorebank.banks.transfer.rows import Rows
+from lorebank.banks.transfer.rows import BATCH, Rows, batches
 from lorebank.clock import Micros
 from lorebank.ids import new_uuid
 from lorebank.storage.ports import BankWriter

@@ -7,7 +7,9 @@ digest and row count must agree with the manifest once it was read.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +22,10 @@ from lorebank.banks.transfer.format import Manifest, bad, parse_manifest
 _PIECE = 2**16
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
+_END = struct.Struct("<4s4H2LH")
+"""The last record of a zip file: signature, four numbers, bytes and place of the list, comment length."""
+_LOCATOR = 20
+_MAX_LISTED = 4096
 
 
 class Archive:
@@ -27,6 +33,7 @@ class Archive:
 
     def __init__(self, file: BinaryIO) -> None:
         with _unpacking("the file"):
+            _check_end(file)
             self._packed = zipfile.ZipFile(file)
             self._entries = _entries(self._packed)
             self.manifest: Manifest = parse_manifest(self._manifest())
@@ -121,11 +128,24 @@ def _unpacking(what: str) -> Iterator[None]:
         raise bad(f"{what} cannot be unpacked", exc) from exc
 
 
+def _check_end(file: BinaryIO) -> None:
+    """The list of files is at the end, small, and in the plain form: nobody can make the zip module read
+    millions of entries."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _LOCATOR - _END.size))
+    tail = file.read()
+    if len(tail) < _END.size:
+        raise bad("the file is no zip file")
+    signature, *_, listed, _, comment = _END.unpack(tail[-_END.size :])
+    if signature != b"PK\5\6" or comment:
+        raise bad("the file is no zip file, or was changed after it was made")
+    if listed > _MAX_LISTED or tail.startswith(b"PK\6\7"):
+        raise bad("the file lists more parts than the format has")
+
+
 def _entries(packed: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found: dict[str, zipfile.ZipInfo] = {}
     infos = packed.infolist()
-    if len(infos) > len(fmt.PARTS) + 1:
-        raise bad("it holds more files than the format has parts")
     for info in infos:
         if info.filename != fmt.MANIFEST and info.filename not in fmt.PARTS:
             raise bad("it holds a file that is no part of the format")

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lorebank.banks.chunk_ids import moved
 from lorebank.banks.embedders import ACTIVE_MODEL
-from lorebank.banks.transfer.contents import BATCH, batches
-from lorebank.banks.transfer.rows import Rows, VectorRow
+from lorebank.banks.transfer.rows import BATCH, Rows, VectorRow, batches
 from lorebank.errors import Conflict
 from lorebank.storage.ports import BankReader, BankWriter
 from lorebank.storage.rows import Chunk, Link, StoredMemory

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import islice
+from typing import Protocol, TypeVar
 
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Entity, LinkType, StoredMemory
+
+BATCH = 500
+"""Rows that are written together."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +62,10 @@ class Rows(Protocol):
 
     def vectors(self) -> Iterator[VectorRow]:
         """Vectors of these memories, all of one width."""
+
+
+def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most `size` rows."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, size)):
+        yield batch

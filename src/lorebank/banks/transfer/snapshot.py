@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from lorebank.banks.embedders import ACTIVE_MODEL
-from lorebank.banks.transfer.rows import LinkRow, VectorRow
+from lorebank.banks.transfer.rows import LinkRow, VectorRow, batches
 from lorebank.storage.ports import BankReader, DocumentQuery, Listing, Page
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Entity, StoredMemory
 
@@ -28,8 +28,7 @@ class Choice:
 
 
 class Snapshot:
-    """The rows of one read transaction (`rows.Rows`). With a choice of documents, `entities` yields what
-    the memories name that were yielded before it; otherwise all."""
+    """The rows of one read transaction (`rows.Rows`); `memories` may come before `entities` too."""
 
     def __init__(self, reader: BankReader, bank_id: str, choice: Choice) -> None:
         self._reader = reader
@@ -38,7 +37,6 @@ class Snapshot:
         self._documents: list[str] = []
         self._ids: dict[int, str] = {}
         self._known: set[str] = set()
-        self._named: set[str] = set()
 
     @property
     def bank_id(self) -> str:
@@ -65,10 +63,13 @@ class Snapshot:
             yield from _all(partial(self._reader.document_events, document_id))
 
     def entities(self) -> Iterator[Entity]:
-        """The entities."""
-        for row in _all(partial(self._reader.entities, None)):
-            if self._choice.documents is None or row.id in self._named:
-                yield row
+        """The entities that these memories name, invalidated ones too, in the order of their keys."""
+        memories = iter(self._ids) if self._ids else (stored.memory.key for stored in self.memories())
+        found: dict[int, Entity] = {}
+        for keys in batches(memories, _PAGE):
+            for named in self._reader.entities_of(keys).values():
+                found |= {entity.key: entity for entity in named}
+        yield from (found[key] for key in sorted(found))
 
     def memories(self) -> Iterator[StoredMemory]:
         """The memories, in any state."""
@@ -80,7 +81,6 @@ class Snapshot:
             if kept is not None:
                 self._ids[kept.memory.key] = kept.memory.id
                 self._known.add(kept.memory.id)
-                self._named.update(kept.entity_ids)
                 yield kept
 
     def links(self) -> Iterator[LinkRow]:

@@ -12,7 +12,7 @@ from lorebank.cli.base import Command, State, pass_state
 from lorebank.cli.failures import FAILED, CliError
 from lorebank.cli.output import Printer
 from lorebank.cli.settle import wait_for_vectors
-from lorebank.cli.why import about, reasons_by_id, show_reason
+from lorebank.cli.why import reasons_by_id, show_reason
 from lorebank.demo.material import Material, Question, material
 
 BANK = "demo"
@@ -93,7 +93,7 @@ def _show(
     printer.say(f"{turns} turns of three conversations were retained in {seconds:.1f} s.")
     for number, (question, answer) in enumerate(answers, 1):
         printer.say(f"\n{number}. {question.ask}")
-        printer.say(f"   ({question.shows})")
+        printer.say(f"({question.shows})", indent=3)
         _show_answer(printer, answer)
     if keep:
         printer.say("\nThe bank 'demo' is kept. Ask it yourself:")
@@ -106,8 +106,7 @@ def _show_answer(printer: Printer, answer: dict[str, Any]) -> None:
     results = answer.get("results") or []
     reasons = reasons_by_id(answer.get("trace"))
     if not results:
-        printer.say("   Nothing was found.")
+        printer.say("Nothing was found.", indent=3)
     for result in results[:SHOWN]:
-        printer.say(f"   → {result['text']}")
-        printer.say(f"     {about(result)}")
-        show_reason(printer, reasons.get(str(result["id"]), {}))
+        printer.say(f"→ {result['text']}", indent=3)
+        show_reason(printer, result, reasons.get(str(result["id"]), {}), indent=5)

@@ -45,7 +45,7 @@ def _show_doctor(state: State, result: dict[str, Any]) -> None:
     for bank, found in problems.items():
         state.printer.say(f"{f'bank {bank}' if bank else 'registry'}:")
         for problem in found:
-            state.printer.say(f"  {problem}")
+            state.printer.say(problem, indent=2)
     if problems:
         state.printer.say(
             "'lorebank doctor --rebuild' mends what is derived; a damaged store needs 'restore'."

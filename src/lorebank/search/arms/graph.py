@@ -19,10 +19,11 @@ LEAST: Final = 1e-6
 def expand(
     snapshot: Snapshot, mask: Bools, seeds: Slots, strength: Floats, limit: int, settings: SearchSettings
 ) -> ArmResult:
-    """Passages reached from `seeds` (with their `strength`, 0..1), scored by how many ways lead there and how strong.
+    """Passages reached from `seeds` (with their `strength`, 0..1), scored by how many ways lead there and how
+    strong.
 
-    Shared entities count as tanh(0.5 * number shared), the newest 200 holders of an entity at most; links by
-    their weight; the turns before and after a seed by half of its strength.
+    Shared entities count as tanh(0.5 * number shared), the newest 200 holders of an entity at most; links
+    by their weight; the turns before and after a seed by half of its strength.
     """
     if len(seeds) == 0:
         return ArmResult.nothing()

@@ -74,8 +74,7 @@ def import_bank_template(call: Call) -> Wire:
     settings = {k: v for k, v in (manifest.bank or {}).items() if v is not None}
     dry_run = call.params["dry_run"]
     if dry_run:
-        valid = configs.validate_updates(settings, context.settings.limits)
-        configs.merge({}, valid, context.settings.bank_defaults, context.settings.limits)
+        banks.checked(settings, context.settings)
     else:
         _apply(call, settings)
     return {

@@ -30,6 +30,8 @@ def recall_memories(call: Call) -> Wire:
         embedders=context.embedders,
         reranker=context.reranker,
         metrics=context.metrics,
+        settle=context.work.settle,
+        settle_s=context.settings.recall_wait,
         rerank_deadline_s=context.settings.rerank_timeout,
         query_tokens=context.settings.limits.query_tokens,
     )

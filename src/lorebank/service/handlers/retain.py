@@ -197,5 +197,5 @@ OPERATIONS = (
     Operation("file_retain", "bank:retain", Scope.NEW_BANK, file_retain),
     Operation("dry_run_extract_memories", "bank:retain", Scope.BANK, dry_run_extract_memories),
     Operation("update_memory", "bank:memories:update", Scope.BANK, update_memory),
-    Operation("reprocess_document", "bank:retain", Scope.BANK, reprocess_document),
+    Operation("reprocess_document", "bank:documents:update", Scope.BANK, reprocess_document),
 )

@@ -83,11 +83,6 @@ class DataDirectory:
         """Leave no byte of deleted banks in the registry; each bank has a `compact` of its own."""
         self._registry.compact()
 
-    def disk_bytes(self) -> int:
-        """How much the files of the data directory hold, in bytes."""
-        with disk():
-            return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
-
     def open_stores(self) -> int:
         """How many banks' stores are open now."""
         return self._pool.open_count()

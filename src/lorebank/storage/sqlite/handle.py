@@ -95,11 +95,6 @@ class SqliteHandle:
         with self._store() as store:
             compact_store(store)
 
-    def rebuild(self) -> None:
-        grant = self._resolver.current(self._grant)
-        with self._store() as store, store.writing(None, lambda: self._look_again(grant)) as writer:
-            writer.rebuild()
-
     def check(self) -> Sequence[str]:
         self._resolver.current(self._grant)
         with self._store() as store, store.reading(None) as reader:

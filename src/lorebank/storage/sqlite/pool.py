@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from lorebank.errors import NotFound, Unavailable
@@ -37,27 +37,35 @@ class StorePool:
     @contextmanager
     def using(self, store_id: StoreId) -> Iterator[Store]:
         """The open store, kept open meanwhile. `NotFound` when it has been retired."""
-        entry = self._enter(store_id)
-        try:
+        with self._entered(store_id) as entry:
             with entry.opening:
+                if entry.retired:
+                    raise NotFound("the bank was deleted")
                 if entry.store is None:
                     entry.store = self._open(store_id)
             yield entry.store
-        finally:
-            self._leave(store_id, entry)
 
     @contextmanager
     def retiring(self, store_id: StoreId) -> Iterator[None]:
-        """Wait for the write that runs and let nobody in any more; undone when the body raises."""
-        with self.using(store_id) as store, store.lane():
-            with self._lock:
-                entry = self._entries[store_id]
-                entry.retired = True
+        """Wait for the write that runs and let nobody in any more; undone when the body raises.
+
+        The store is not opened for it: a damaged one can be removed too.
+        """
+        with self._entered(store_id) as entry, entry.opening, _lane(entry):
+            entry.retired = True
             try:
                 yield
             except BaseException:
                 entry.retired = False
                 raise
+
+    @contextmanager
+    def _entered(self, store_id: StoreId) -> Iterator[_Entry]:
+        entry = self._enter(store_id)
+        try:
+            yield entry
+        finally:
+            self._leave(store_id, entry)
 
     def retired(self, store_id: StoreId) -> bool:
         """Whether the store is being removed or is gone."""
@@ -87,6 +95,9 @@ class StorePool:
                 raise NotFound("the bank was deleted")
             self._entries.move_to_end(store_id)
             entry.users += 1
+            surplus = self._surplus()
+        for other in surplus:
+            _close(other)
         return entry
 
     def _leave(self, store_id: StoreId, entry: _Entry) -> None:
@@ -111,6 +122,10 @@ class StorePool:
         store = Store(self.folder / store_id, store_id, self._holder, prune=first)
         self._known.add(store_id)
         return store
+
+
+def _lane(entry: _Entry) -> AbstractContextManager[object]:
+    return nullcontext() if entry.store is None else entry.store.lane()
 
 
 def _close(entry: _Entry) -> None:

@@ -31,7 +31,7 @@ class ArchiveReads(MemoryReads):
         sources = _by_key(self._rows(ARCHIVE.sources, keys=keys))
         entity_ids = _by_key(self._rows(ARCHIVE.entity_ids, keys=keys))
         history = _by_key(self._rows(ARCHIVE.history, keys=keys))
-        for row, memory in zip(rows, self._memories(rows), strict=True):
+        for row, memory in zip(rows, self._memories([row[:-3] for row in rows]), strict=True):
             versions = history.get(memory.key, ())
             yield StoredMemory(
                 memory=memory,

@@ -7,7 +7,6 @@ from typing import Any
 
 from lorebank.storage.rows import Derived, Link
 from lorebank.storage.sqlite import values
-from lorebank.storage.sqlite.queries import read_sections, resource
 from lorebank.storage.sqlite.writer_base import WRITE, WriterBase
 
 
@@ -26,12 +25,6 @@ class DerivedWrites(WriterBase):
             WRITE.put_derived,
             ((r.terms, r.tokens, r.speaker, int(r.asks), seq, r.key, r.text) for r in rows),
         )
-
-    def rebuild(self) -> None:
-        """Make anew what rows derive from other rows."""
-        seq = self._touch()
-        for statement in read_sections(resource("sql/rebuild.sql")).values():
-            self._db.execute(statement, {"seq": seq})
 
     def put_vectors(self, model_id: str, rows: Sequence[tuple[int, int, bytes]]) -> int:
         if not rows:

@@ -1,0 +1,171 @@
+"""What a crashed server must still hold: every acknowledged change, and of the last one all or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from live_server import Client, Gone, bank_path
+
+_TOKEN = re.compile(r"tok\d{7}")
+_SAMPLE = 6
+
+
+def tokens_in(text: str | None) -> list[str]:
+    """The words that stand for facts, as often as they occur."""
+    return _TOKEN.findall(text or "")
+
+
+def sentence(token: str) -> str:
+    """A fact that no other is like, for its token."""
+    return f"Warden {token[3:6]} keeps relic {token} in the cellar of the old mill."
+
+
+@dataclass(frozen=True)
+class Bank:
+    """The tokens of each document, and those that memories hold."""
+
+    documents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    memories: frozenset[str] = frozenset()
+
+    def put(self, document: str, tokens: Iterable[str]) -> Bank:
+        """The bank after the document was retained with these tokens instead of its own."""
+        new = tuple(tokens)
+        left = self.memories - set(self.documents.get(document, ()))
+        return Bank({**self.documents, document: new}, left | set(new))
+
+    def append(self, document: str, tokens: Iterable[str]) -> Bank:
+        """The bank after the tokens were added to the document."""
+        new = tuple(tokens)
+        held = self.documents.get(document, ())
+        return Bank({**self.documents, document: held + new}, self.memories | set(new))
+
+    def drop(self, document: str) -> Bank:
+        """The bank after the document was deleted. Memories that were edited rest on it too."""
+        left = {name: tokens for name, tokens in self.documents.items() if name != document}
+        return Bank(left, self.memories - set(self.documents[document]))
+
+    def hold(self, memories: Iterable[str]) -> Bank:
+        """The bank with exactly these memories."""
+        return replace(self, memories=frozenset(memories))
+
+
+@dataclass
+class Ledger:
+    """Per bank what may be there: one state, or several where the last request got no answer. None: no bank."""
+
+    banks: dict[str, tuple[Bank | None, ...]] = field(default_factory=dict)
+    touched: dict[str, set[str]] = field(default_factory=dict)
+    gone: dict[str, set[str]] = field(default_factory=dict)
+    accepted: list[tuple[str, str]] = field(default_factory=list)
+
+    def state(self, bank: str) -> Bank | None:
+        """The one state of a bank whose last request was answered."""
+        (state,) = self.banks.get(bank, (None,))
+        return state
+
+    def change(self, bank: str, after: Bank | None, send: Callable[[], Any]) -> Any:
+        """Do a change; without an answer the old and the new state are right (and `Gone` goes on)."""
+        before = self.state(bank)
+        self._note(bank, before, after)
+        try:
+            answer = send()
+        except Gone:
+            # A bank is made in a step of its own before something comes into it.
+            empty = (Bank(),) if before is None else ()
+            self.banks[bank] = (before, *empty, after)
+            raise
+        self.banks[bank] = (after,)
+        return answer
+
+    def _note(self, bank: str, before: Bank | None, after: Bank | None) -> None:
+        old, new = before or Bank(), after or Bank()
+        changed = {
+            d for d in {*old.documents, *new.documents} if old.documents.get(d) != new.documents.get(d)
+        }
+        self.touched.setdefault(bank, set()).update(changed)
+        self.gone.setdefault(bank, set()).update(old.memories - new.memories)
+
+    # after a restart
+
+    def verify(self, client: Client, *, everything: bool = False) -> None:
+        """Compare the server with the ledger, and take over which of several states it is."""
+        there = {row["bank_id"] for row in client.pages("/v1/default/banks", "banks")}
+        for bank, states in list(self.banks.items()):
+            found = self._read(client, bank) if bank in there else None
+            assert found in states, _difference(bank, found, states)
+            self.banks[bank] = (found,)
+            if found is None:
+                del self.banks[bank]
+            else:
+                self._verify_texts(client, bank, found, everything)
+                self._verify_recall(client, bank, found, everything)
+        assert there - {"transfers"} == set(self.banks), "a deleted bank came back, or one is missing"
+        for bank, operation in self.accepted:
+            if bank in there:
+                assert client.operation(bank, operation)["status"] == "completed", (bank, operation)
+        self.touched.clear()
+        self.gone.clear()
+        self.accepted.clear()
+
+    def _read(self, client: Client, bank: str) -> Bank:
+        held = Counter(token for row in client.memories(bank) for token in tokens_in(row["text"]))
+        doubles = [token for token, times in held.items() if times > 1]
+        assert not doubles, f"{bank}: stored twice: {doubles}"
+        ids = {row["id"] for row in client.documents(bank)}
+        expected = [state for state in self.banks[bank] if state is not None]
+        documents = {
+            name: next(
+                (
+                    s.documents[name]
+                    for s in expected
+                    if name in s.documents and _suits(client, bank, name, s)
+                ),
+                (),
+            )
+            if name in self.touched.get(bank, ())
+            else next((s.documents[name] for s in expected if name in s.documents), ())
+            for name in ids
+        }
+        return Bank(documents, frozenset(held))
+
+    def _verify_texts(self, client: Client, bank: str, state: Bank, everything: bool) -> None:
+        names = state.documents if everything else self.touched.get(bank, set()) & set(state.documents)
+        for name in names:
+            text = client.bank(bank, f"/documents/{name}")["original_text"]
+            assert Counter(tokens_in(text)) == Counter(state.documents[name]), (bank, name, text)
+
+    def _verify_recall(self, client: Client, bank: str, state: Bank, everything: bool) -> None:
+        touched = [t for name in self.touched.get(bank, ()) for t in state.documents.get(name, ())]
+        asked = [t for t in (*sorted(state.memories), *touched) if t in state.memories]
+        for token in asked if everything else asked[-_SAMPLE:]:
+            assert any(token in r["text"] for r in client.recall(bank, token)), (
+                f"{bank}: {token} is not found"
+            )
+        for token in sorted(self.gone.get(bank, set()) - state.memories)[:_SAMPLE]:
+            assert not any(token in r["text"] for r in client.recall(bank, token)), f"{bank}: {token} is back"
+
+
+def _suits(client: Client, bank: str, name: str, state: Bank) -> bool:
+    text = client.request("GET", bank_path(bank, f"/documents/{name}")).ok()["original_text"]
+    return sorted(tokens_in(text)) == sorted(state.documents[name])
+
+
+def _difference(bank: str, found: Bank | None, states: tuple[Bank | None, ...]) -> str:
+    """What is missing and what is too much, against each state that would be right."""
+    told = [f"bank {bank}:"]
+    for state in states:
+        if found is None or state is None:
+            told.append(f"there: {found is not None}, expected: {state is not None}")
+            continue
+        told.append(
+            f"missing memories {sorted(state.memories - found.memories)[:20]}, "
+            f"unexpected {sorted(found.memories - state.memories)[:20]}, "
+            f"documents missing {sorted(set(state.documents) - set(found.documents))[:20]}, "
+            f"unexpected {sorted(set(found.documents) - set(state.documents))[:20]}, differing "
+            f"{[d for d in found.documents if d in state.documents and found.documents[d] != state.documents[d]]}"
+        )
+    return "\n".join(told)
