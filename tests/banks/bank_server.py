@@ -13,12 +13,12 @@ from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision, Resolver
 from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
-from lorebank.banks.operations import Running
 from lorebank.banks.transfer import jobs
 from lorebank.config import Settings
 from lorebank.http.binding import Binding
 from lorebank.http.routes.all import BINDINGS
 from lorebank.ids import BankId
+from lorebank.jobs.kinds import Job
 from lorebank.metrics import Metrics
 from lorebank.models.service import EmbedService, RerankService
 from lorebank.models.workers import WorkerPool
@@ -148,7 +148,7 @@ class Server:
         with handle.write() as writer:
             lease = writer.lease_operation(clock.now(), 60.0)
         assert lease is not None
-        job = Running(handle, lease.operation, lease.token)
+        job = Job(handle, lease.operation, lease.token)
         result = _RUN[lease.operation.type](job, transfer_tools(self.context))
         with handle.write() as writer:
             assert writer.finish_operation(

@@ -1,8 +1,10 @@
-"""Listing and reading memories, documents, chunks, entities, tags, graphs and numbers over the wire shapes."""
+"""Listing and reading memories, documents, chunks, entities, tags, graphs and numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -44,12 +46,22 @@ WORK = {
 
 @pytest.fixture
 def filled(server: Server) -> Server:
+    """A bank that the test may change."""
     server.retain("b", PARIS, WORK)
     return server
 
 
-def test_the_memory_listing_has_the_wire_shape(filled: Server) -> None:
-    listed = ListMemoryUnitsResponse.from_dict(filled.call("list_memories", "b"))
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same bank, for tests that only read."""
+    opened = Server(tmp_path_factory.mktemp("library") / "data")
+    opened.retain("b", PARIS, WORK)
+    yield opened
+    opened.close()
+
+
+def test_the_memory_listing_has_the_wire_shape(library: Server) -> None:
+    listed = ListMemoryUnitsResponse.from_dict(library.call("list_memories", "b"))
     assert listed is not None and listed.total == len(listed.items) >= 2
     paris = next(item for item in listed.items if "Paris" in (item.text or ""))
     assert {"Ada", "Grace", "Paris"} <= set((paris.entities or "").split(", "))
@@ -79,21 +91,21 @@ def test_the_memory_listing_has_the_wire_shape(filled: Server) -> None:
     ],
 )
 def test_each_filter_of_the_memory_listing_works(
-    filled: Server, params: dict[str, Any], found: set[str]
+    library: Server, params: dict[str, Any], found: set[str]
 ) -> None:
-    answer = filled.call("list_memories", "b", **params)
+    answer = library.call("list_memories", "b", **params)
     assert {item["document_id"] for item in answer["items"]} == found
     assert answer["total"] == len(answer["items"])
 
 
-def test_memories_can_be_listed_by_entity_and_paged(filled: Server) -> None:
-    entities = {e["canonical_name"]: e["id"] for e in filled.call("list_entities", "b")["items"]}
-    by_grace = filled.memories("b", entity_id=entities["Grace"])
+def test_memories_can_be_listed_by_entity_and_paged(library: Server) -> None:
+    entities = {e["canonical_name"]: e["id"] for e in library.call("list_entities", "b")["items"]}
+    by_grace = library.memories("b", entity_id=entities["Grace"])
     assert {item["document_id"] for item in by_grace} == {"trip/paris"}
-    everything = filled.memories("b")
-    paged = [filled.memories("b", limit=1, offset=i)[0]["id"] for i in range(len(everything))]
+    everything = library.memories("b")
+    paged = [library.memories("b", limit=1, offset=i)[0]["id"] for i in range(len(everything))]
     assert paged == [item["id"] for item in everything]
-    empty = filled.call("list_memories", "b", limit=0)
+    empty = library.call("list_memories", "b", limit=0)
     assert (empty["items"], empty["total"]) == ([], len(everything))
 
 
@@ -116,12 +128,12 @@ def test_invalidated_memories_are_listed_only_on_request(filled: Server) -> None
     assert (gone["id"], gone["invalidation_reason"]) == (memory["id"], "wrong")
 
 
-def test_odd_memory_ids_are_bad_and_unknown_ones_are_missing(filled: Server) -> None:
+def test_odd_memory_ids_are_bad_and_unknown_ones_are_missing(library: Server) -> None:
     for operation in ("get_memory", "get_observation_history"):
         with pytest.raises(BadRequest, match="memory_id"):
-            filled.call(operation, "b", memory_id="../etc")
+            library.call(operation, "b", memory_id="../etc")
         with pytest.raises(NotFound, match="Memory"):
-            filled.call(operation, "b", memory_id="00000000-0000-0000-0000-000000000000")
+            library.call(operation, "b", memory_id="00000000-0000-0000-0000-000000000000")
 
 
 def test_clearing_memories_keeps_documents(filled: Server) -> None:
@@ -135,21 +147,22 @@ def test_clearing_memories_keeps_documents(filled: Server) -> None:
 # documents
 
 
-def test_the_document_listing_has_the_wire_shape(filled: Server) -> None:
-    listed = ListDocumentsResponse.from_dict(filled.call("list_documents", "b"))
+def test_the_document_listing_has_the_wire_shape(library: Server) -> None:
+    listed = ListDocumentsResponse.from_dict(library.call("list_documents", "b"))
     assert listed is not None and listed.total == 2
     paris = next(item for item in listed.items if item.id == "trip/paris")
     assert paris.text_length == len(PARIS["content"]) and paris.memory_unit_count == 1
     assert paris.bank_id == "b" and paris.tags == ["public", "travel"]
 
 
-def test_a_document_search_says_where_it_matched(filled: Server) -> None:
-    found = filled.call("list_documents", "b", q="paris")
+def test_a_document_search_says_where_it_matched(library: Server) -> None:
+    found = library.call("list_documents", "b", q="paris")
     assert [(item["id"], sorted(item["matched_fields"])) for item in found["items"]] == [
         ("trip/paris", ["id", "original_text"])
     ]
-    assert filled.call("list_documents", "b", q="compiler")["items"][0]["matched_fields"] == ["original_text"]
-    assert filled.call("list_documents", "b", q="nowhere")["total"] == 0
+    [work] = library.call("list_documents", "b", q="compiler")["items"]
+    assert work["matched_fields"] == ["original_text"]
+    assert library.call("list_documents", "b", q="nowhere")["total"] == 0
 
 
 def test_documents_are_filtered_strictly_unless_asked(filled: Server) -> None:
@@ -163,14 +176,14 @@ def test_documents_are_filtered_strictly_unless_asked(filled: Server) -> None:
     assert filled.call("list_documents", "b", start_date="2999-01-01", time_field="updated_at")["total"] == 0
 
 
-def test_a_document_comes_with_text_chunks_and_history(filled: Server) -> None:
-    document = DocumentResponse.from_dict(filled.call("get_document", "b", document_id="trip/paris"))
+def test_a_document_comes_with_text_chunks_and_history(library: Server) -> None:
+    document = DocumentResponse.from_dict(library.call("get_document", "b", document_id="trip/paris"))
     assert document is not None and document.original_text == PARIS["content"]
     assert sum((document.nodes_by_fact_type or {}).values()) == 1
-    chunks = ListChunksResponse.from_dict(filled.call("list_document_chunks", "b", document_id="trip/paris"))
+    chunks = ListChunksResponse.from_dict(library.call("list_document_chunks", "b", document_id="trip/paris"))
     assert chunks is not None and chunks.items[0].chunk_text == PARIS["content"]
     history = DocumentHistoryResponse.from_dict(
-        filled.call("get_document_history", "b", document_id="trip/paris")
+        library.call("get_document_history", "b", document_id="trip/paris")
     )
     assert history is not None and [event.kind for event in history.items] == ["retain"]
 
@@ -235,57 +248,57 @@ def test_deleting_a_document_takes_its_memories(filled: Server) -> None:
 # entities and tags
 
 
-def test_entities_are_listed_and_read(filled: Server) -> None:
-    listed = EntityListResponse.from_dict(filled.call("list_entities", "b"))
+def test_entities_are_listed_and_read(library: Server) -> None:
+    listed = EntityListResponse.from_dict(library.call("list_entities", "b"))
     assert (
         listed is not None and listed.items[0].canonical_name == "Ada" and listed.items[0].mention_count == 2
     )
-    detail = EntityDetailResponse.from_dict(filled.call("get_entity", "b", entity_id=listed.items[0].id))
+    detail = EntityDetailResponse.from_dict(library.call("get_entity", "b", entity_id=listed.items[0].id))
     assert detail is not None and len(detail.observations) == 2
-    only = filled.call("list_entities", "b", tags=["secret"], tags_match="any_strict")
+    only = library.call("list_entities", "b", tags=["secret"], tags_match="any_strict")
     assert {e["canonical_name"] for e in only["items"]} == {"Ada", "Babbage"}
 
 
 @pytest.mark.parametrize("entity_id", ["nope", "../x", "00000000-0000-0000-0000-000000000000", "é" * 100])
-def test_an_entity_id_of_any_form_that_names_none_is_missing(filled: Server, entity_id: str) -> None:
+def test_an_entity_id_of_any_form_that_names_none_is_missing(library: Server, entity_id: str) -> None:
     with pytest.raises(NotFound):
-        filled.call("get_entity", "b", entity_id=entity_id)
+        library.call("get_entity", "b", entity_id=entity_id)
 
 
-def test_the_entity_graph_joins_what_is_named_together(filled: Server) -> None:
-    graph = EntityGraphResponse.from_dict(filled.call("get_entity_graph", "b"))
+def test_the_entity_graph_joins_what_is_named_together(library: Server) -> None:
+    graph = EntityGraphResponse.from_dict(library.call("get_entity_graph", "b"))
     assert graph is not None
     names = {node.data.id: node.data.label for node in graph.nodes}
     pairs = {frozenset((names[e.data.source], names[e.data.target])) for e in graph.edges}
     assert frozenset(("Ada", "Grace")) in pairs and frozenset(("Grace", "Babbage")) not in pairs
     assert graph.total_edges == len(graph.edges) and graph.total_entities == len(graph.nodes)
-    assert filled.call("get_entity_graph", "b", min_count=2)["edges"] == []
-    few = filled.call("get_entity_graph", "b", limit=1)
+    assert library.call("get_entity_graph", "b", min_count=2)["edges"] == []
+    few = library.call("get_entity_graph", "b", limit=1)
     ends = {few["edges"][0]["data"][end] for end in ("source", "target")}
     assert len(few["edges"]) == 1 and ends <= {node["data"]["id"] for node in few["nodes"]}
 
 
-def test_tags_are_counted_and_searched(filled: Server) -> None:
-    listed = ListTagsResponse.from_dict(filled.call("list_tags", "b"))
+def test_tags_are_counted_and_searched(library: Server) -> None:
+    listed = ListTagsResponse.from_dict(library.call("list_tags", "b"))
     assert listed is not None and {item.tag: item.count for item in listed.items} == {
         "public": 1, "secret": 1, "travel": 1,
     }  # fmt: skip
-    assert [item["tag"] for item in filled.call("list_tags", "b", q="TRA*")["items"]] == ["travel"]
-    assert filled.call("list_tags", "b", source="mental_models")["items"] == []
+    assert [item["tag"] for item in library.call("list_tags", "b", q="TRA*")["items"]] == ["travel"]
+    assert library.call("list_tags", "b", source="mental_models")["items"] == []
 
 
 # graph and numbers
 
 
-def test_the_memory_graph_joins_memories_that_share_an_entity(filled: Server) -> None:
-    answer = filled.call("get_graph", "b")
+def test_the_memory_graph_joins_memories_that_share_an_entity(library: Server) -> None:
+    answer = library.call("get_graph", "b")
     graph = GraphDataResponse.from_dict(answer)
     assert graph is not None and graph.total_units == len(graph.nodes) == len(graph.table_rows) == 2
     [edge] = [e.data for e in graph.edges if e.data.link_type == "entity"]
     assert edge.entity_name == "Ada" and edge.source != edge.target
-    assert filled.call("get_graph", "b", limit=1)["edges"] == []
-    assert filled.call("get_graph", "b", tags=["secret"])["total_units"] == 1
-    assert filled.call("get_graph", "b", document_id="work")["total_units"] == 1
+    assert library.call("get_graph", "b", limit=1)["edges"] == []
+    assert library.call("get_graph", "b", tags=["secret"])["total_units"] == 1
+    assert library.call("get_graph", "b", document_id="work")["total_units"] == 1
 
 
 def test_edges_stay_few_when_many_memories_share_an_entity(server: Server) -> None:
@@ -317,23 +330,23 @@ def test_stats_count_everything_exactly(filled: Server) -> None:
         ("90d", "day", 91),
     ],
 )
-def test_time_series_have_every_bucket(filled: Server, period: str, trunc: str, buckets: int) -> None:
-    answer = filled.call("get_memories_timeseries", "b", period=period)
+def test_time_series_have_every_bucket(library: Server, period: str, trunc: str, buckets: int) -> None:
+    answer = library.call("get_memories_timeseries", "b", period=period)
     series = MemoriesTimeseriesResponse.from_dict(answer)
     assert series is not None and series.trunc == trunc and series.buckets is not None
     assert len(series.buckets) == buckets
     totals = [(b.world or 0) + (b.experience or 0) + (b.observation or 0) for b in series.buckets]
     assert sum(totals) == 2 and sum(totals[-2:]) == 2
     times = [datetime.fromisoformat(b.time) for b in series.buckets]
-    assert {b - a for a, b in zip(times, times[1:], strict=False)} <= {
+    assert {b - a for a, b in pairwise(times)} <= {
         timedelta(minutes=1), timedelta(hours=1), timedelta(days=1),
     }  # fmt: skip
     assert times == sorted(times) and times[-1] <= datetime.now(UTC)
 
 
-def test_an_unknown_period_is_refused(filled: Server) -> None:
+def test_an_unknown_period_is_refused(library: Server) -> None:
     with pytest.raises(BadRequest, match="period"):
-        filled.call("get_memories_timeseries", "b", period="2h")
+        library.call("get_memories_timeseries", "b", period="2h")
 
 
 # what a caller may not see

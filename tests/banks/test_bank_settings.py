@@ -90,7 +90,10 @@ def test_wrong_server_defaults_are_found_at_start() -> None:
         config.check_server_defaults({"retain_chunk_size": "huge"}, LIMITS)
 
 
-@given(st.dictionaries(st.sampled_from(sorted(KEYS)), st.none() | st.integers() | st.text() | st.lists(st.text())))
+values = st.none() | st.integers() | st.text() | st.lists(st.text())
+
+
+@given(st.dictionaries(st.sampled_from(sorted(KEYS)), values))
 def test_no_value_breaks_the_check(updates: dict[str, Any]) -> None:
     try:
         merged = config.merge({}, config.validate_updates(updates, LIMITS), {}, LIMITS)

@@ -14,9 +14,9 @@ from bank_server import READER, Server
 
 from lorebank import clock
 from lorebank.banks.embedders import ACTIVE_MODEL
-from lorebank.banks.operations import Running
 from lorebank.banks.transfer import jobs
 from lorebank.errors import BadRequest, Conflict, NotFound
+from lorebank.jobs.kinds import Job
 from lorebank.service.handlers.transfer import transfer_tools
 from lorebank.storage.rows import Link
 
@@ -108,8 +108,8 @@ def test_a_restored_bank_goes_on_as_the_old_one_would(filled: Server, elsewhere:
     elsewhere.restore(filled.export("b"), "b")
     for server in (filled, elsewhere):
         server.retain("b", {"content": ITEMS[1]["content"], "document_id": "home", "tags": ["private"]})
-        server.retain("b", {"content": TALK + "\nGrace: Joan now teaches chess in Faro.", "document_id": "talk/1",
-                            "timestamp": "2024-05-10T12:00:00Z", "tags": ["public"]})  # fmt: skip
+        longer = TALK + "\nGrace: Joan now teaches chess in Faro."
+        server.retain("b", dict(ITEMS[0]) | {"content": longer})
     assert {m["text"] for m in elsewhere.memories("b")} == {m["text"] for m in filled.memories("b")}
     for document in ("home", "born"):
         kept = [
@@ -282,7 +282,7 @@ def test_an_import_that_runs_again_after_a_kill_is_done_once(filled: Server, els
         lease = writer.lease_operation(clock.now(), 0.0)
     assert lease is not None
     first = jobs.run_import_documents(
-        Running(handle, lease.operation, lease.token), transfer_tools(elsewhere.context)
+        Job(handle, lease.operation, lease.token), transfer_tools(elsewhere.context)
     )
     documents = elsewhere.call("list_documents", "b")["total"]
     again = elsewhere.run_job("b")

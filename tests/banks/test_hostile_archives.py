@@ -34,7 +34,8 @@ Change = Callable[[Parts], None]
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The archive of a small bank with one of everything."""
     server = Server(tmp_path_factory.mktemp("good") / "data")
-    server.retain("b", {"content": "Ada met Grace in Paris on 3 March 2024.", "document_id": "d", "tags": ["t"]})
+    text = "Ada met Grace in Paris on 3 March 2024."
+    server.retain("b", {"content": text, "document_id": "d", "tags": ["t"]})
     handle = server.handle("b")
     with handle.read() as reader:
         [row] = reader.missing_vectors("off", 10)
@@ -118,6 +119,11 @@ def _set(part: str, data: bytes) -> Change:
     return change
 
 
+def _link(**values: Any) -> Change:
+    line = {"source": UUID, "target": UUID, "type": "causal", "weight": 1} | values
+    return _set("links.jsonl", json.dumps(line).encode() + b"\n")
+
+
 def test_the_good_archive_is_read_to_its_end(good: bytes) -> None:
     _read(pack(unpack(good)))
 
@@ -170,16 +176,16 @@ def test_the_good_archive_is_read_to_its_end(good: bytes) -> None:
         (_field("memories.jsonl", "precision", "century"), "precision"),
         (_field("memories.jsonl", "metadata", {"a": 1}), "object of texts"),
         (_field("memories.jsonl", "entities", [OTHER]), "not in entities.jsonl"),
-        (_field("memories.jsonl", "sources", [{"document_id": "nope", "chunk_id": None}]), "not in the archive"),
+        (_field("memories.jsonl", "sources", [{"document_id": "nope"}]), "not in the archive"),
         (_field("memories.jsonl", "sources", [1]), "list of objects"),
         (_field("memories.jsonl", "source_memories", [OTHER]), "not in the archive"),
         (_field("memories.jsonl", "position", 10**12), "position"),
         (_field("memories.jsonl", "text", "x" * 2_000_000), "text must have at most"),
         (_field("memories.jsonl", "tags", ["x" * 5000]), "tags must be at most"),
         (_field("memories.jsonl", "history", [{"at": "x"}]), "history"),
-        (_set("links.jsonl", json.dumps({"source": UUID, "target": OTHER, "type": "causal", "weight": 1}).encode()), "not in the archive"),
-        (_set("links.jsonl", json.dumps({"source": UUID, "target": UUID, "type": "evil", "weight": 1}).encode()), "type must be one of"),
-        (_set("links.jsonl", json.dumps({"source": UUID, "target": UUID, "type": "causal", "weight": 9}).encode()), "weight"),
+        (_link(target=OTHER), "not in the archive"),
+        (_link(type="evil"), "type must be one of"),
+        (_link(weight=9), "weight"),
         (_field("vectors.jsonl", "memory", OTHER), "not in the archive"),
     ],
 )  # fmt: skip
@@ -207,11 +213,11 @@ def test_rows_must_be_as_many_as_promised(good: bytes) -> None:
     manifest = json.loads(parts["manifest.json"])
     manifest["parts"]["memories.jsonl"]["rows"] = 5
     parts["manifest.json"] = json.dumps(manifest).encode()
-    with pytest.raises(BadRequest, match="has 1 lines, manifest.json says 5"):
+    with pytest.raises(BadRequest, match=r"has 1 lines, manifest\.json says 5"):
         _read(pack(parts, honest=False))
 
 
-@pytest.mark.parametrize("name", ["../evil.jsonl", "/etc/passwd", "sub/bank.json", "bank.json\\..\\x", "extra.txt"])
+@pytest.mark.parametrize("name", ["../evil.jsonl", "/etc/passwd", "a/bank.json", "bank.json\\..\\x", "x.txt"])
 def test_files_outside_the_format_are_refused(good: bytes, name: str) -> None:
     with pytest.raises(BadRequest, match="no part of the format"):
         Archive(io.BytesIO(pack(unpack(good) | {name: b"x"})))
@@ -283,9 +289,10 @@ def test_damage_anywhere_is_refused_or_harmless(good: bytes, data: st.DataObject
         assert isinstance(exc, BadRequest)
 
 
-@given(st.binary(max_size=300) | st.dictionaries(st.text(max_size=9), st.none() | st.integers() | st.text()).map(
-    lambda value: json.dumps(value).encode()
-))  # fmt: skip
+objects = st.dictionaries(st.text(max_size=9), st.none() | st.integers() | st.text())
+
+
+@given(st.binary(max_size=300) | objects.map(lambda value: json.dumps(value).encode()))
 def test_no_manifest_breaks_the_reader(data: bytes) -> None:
     with pytest.raises(BadRequest, match="archive: "):
         parse_manifest(data)
@@ -295,13 +302,13 @@ def test_a_bad_last_line_leaves_nothing_behind(good: bytes, target: Server) -> N
     parts = unpack(good)
     _field("vectors.jsonl", "memory", OTHER)(parts)
     target.call("import_bank_transfer", "jobs", pack(parts), target_bank_id="b")
-    with pytest.raises(BadRequest, match="vectors.jsonl line 1"):
+    with pytest.raises(BadRequest, match=r"vectors\.jsonl line 1"):
         target.run_job("jobs")
     assert [bank["bank_id"] for bank in target.call("list_banks")["banks"]] == ["jobs"]
     target.retain("own", "Ada likes tea with milk.")
     before = target.memories("own")
     target.call("import_documents", "own", pack(parts))
-    with pytest.raises(BadRequest, match="vectors.jsonl line 1"):
+    with pytest.raises(BadRequest, match=r"vectors\.jsonl line 1"):
         target.run_job("own")
     assert target.memories("own") == before
     assert target.call("list_documents", "own")["total"] == 1

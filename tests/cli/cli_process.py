@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from lorebank.bootstrap.hooks import ProcessHooks
+from lorebank.cli.app import run
 
 START = "import sys; from lorebank.bootstrap import main; sys.exit(main())"
 SOURCE = Path(__file__).parents[2] / "src"
@@ -20,21 +26,25 @@ class Lorebank:
     """Runs commands on one data directory, with a home of its own."""
 
     home: Path
+    spawn: bool = True
+    embedder: str = "local"
 
     @property
     def data_dir(self) -> Path:
         return self.home / "data"
 
     def environment(self, **extra: str) -> dict[str, str]:
+        """A clean environment of our own; an empty value in `extra` leaves a variable out."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LOREBANK_")}
-        return kept | {
+        ours = {
             "HOME": str(self.home),
             "XDG_CONFIG_HOME": str(self.home / "config"),
             "PYTHONPATH": str(SOURCE),
             "LOREBANK_DATA_DIR": str(self.data_dir),
             "LOREBANK_MODEL_THREADS": "1",
-            **extra,
+            "LOREBANK_EMBEDDER": self.embedder,
         }
+        return {name: value for name, value in (kept | ours | extra).items() if value}
 
     def start(self, *argv: str, **extra: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -48,9 +58,13 @@ class Lorebank:
         )
 
     def run(self, *argv: str, stdin: str = "", **extra: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end: in a process of its own, or as the same call in this one."""
+        environment = self.environment(**extra)
+        if not self.spawn:
+            return _call(argv, environment, stdin)
         return subprocess.run(
             [sys.executable, "-c", START, *argv],
-            env=self.environment(**extra),
+            env=environment,
             input=stdin,
             capture_output=True,
             text=True,
@@ -76,3 +90,16 @@ class Lorebank:
         assert done.stdout == ""
         error: dict[str, str] = json.loads(done.stderr.splitlines()[-1])["error"]
         return error
+
+
+def _call(argv: tuple[str, ...], environment: dict[str, str], stdin: str) -> subprocess.CompletedProcess[str]:
+    out, err = io.StringIO(), io.StringIO()
+    given = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+    with (
+        patch.dict(os.environ, environment, clear=True),
+        patch("sys.stdin", given),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        code = run(ProcessHooks(), argv)
+    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())

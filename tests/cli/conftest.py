@@ -21,10 +21,16 @@ def alone(tmp_path: Path) -> Lorebank:
     return Lorebank(tmp_path)
 
 
+@pytest.fixture
+def plain(tmp_path: Path) -> Lorebank:
+    """The same without an embedder and in this process, which is faster."""
+    return Lorebank(tmp_path, spawn=False, embedder="none")
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lorebank]:
     """A data directory with a server of its own."""
-    lorebank = Lorebank(tmp_path_factory.mktemp("served"))
+    lorebank = Lorebank(tmp_path_factory.mktemp("served"), spawn=False)
     process = lorebank.start("serve", "--port", "0")
     try:
         _await(lorebank, process)

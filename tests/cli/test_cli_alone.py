@@ -11,38 +11,35 @@ from cli_process import Lorebank
 from lorebank.demo.material import material
 
 
-def test_retain_and_recall_without_a_server(alone: Lorebank) -> None:
-    alone.ok("retain", "--bank", "notes", "Mara moves to Oslo in March")
-    assert "Oslo" in alone.ok("recall", "--bank", "notes", "Where will Mara live?")
-    assert alone.json("status")["running"] is False
-    assert alone.json("doctor")["problems"] == {}
+def test_retain_and_recall_without_a_server(plain: Lorebank) -> None:
+    plain.ok("retain", "--bank", "notes", "Mara moves to Oslo in March")
+    assert "Oslo" in plain.ok("recall", "--bank", "notes", "Where will Mara live?")
+    assert plain.json("status")["running"] is False
+    assert plain.json("doctor")["problems"] == {}
 
 
-def test_background_work_left_behind_goes_on_with_the_next_command(alone: Lorebank) -> None:
-    started = alone.json("retain", "--bank", "notes", "Odd has a key.", "--async")
-    ended = alone.json("operation", "show", started["operation_id"], "--bank", "notes", "--wait")
+def test_background_work_left_behind_goes_on_with_the_next_command(plain: Lorebank) -> None:
+    started = plain.json("retain", "--bank", "notes", "Odd has a key.", "--async")
+    ended = plain.json("operation", "show", started["operation_id"], "--bank", "notes", "--wait")
     assert ended["status"] == "completed"
 
 
-def test_two_commands_at_once_take_turns(alone: Lorebank) -> None:
-    alone.ok("retain", "--bank", "notes", "The first one.")
-    both = [alone.start("retain", "--bank", "notes", text) for text in ("Ines drinks tea.", "Odd has a key.")]
+def test_two_commands_at_once_take_turns(plain: Lorebank) -> None:
+    plain.ok("retain", "--bank", "notes", "The first one.")
+    both = [plain.start("retain", "--bank", "notes", text) for text in ("Ines drinks tea.", "Odd has a key.")]
     for process in both:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, (out, err)
-    assert alone.json("memory", "list", "--bank", "notes")["total"] == 3
+    assert plain.json("memory", "list", "--bank", "notes")["total"] == 3
 
 
-def test_a_profile_says_where_the_data_lies(alone: Lorebank) -> None:
-    made = alone.json("configure", "-p", "work", "--data-dir", str(alone.home / "work"), "--port", "0")
+def test_a_profile_says_where_the_data_lies(plain: Lorebank) -> None:
+    made = plain.json("configure", "-p", "work", "--data-dir", str(plain.home / "work"), "--port", "0")
     with open(made["file"], "rb") as file:
-        assert tomllib.load(file) == {"port": 0, "data_dir": str(alone.home / "work")}
-    no_variable = {"LOREBANK_DATA_DIR": ""}
-    assert alone.fails("-p", "nope", "status", code=2)["code"] == "invalid_input"
-    where = {"LOREBANK_PROFILE": "work", "LOREBANK_DATA_DIR": str(alone.home / "work")}
-    alone.ok("retain", "--bank", "notes", "At work.", **where)
-    assert not alone.data_dir.exists()
-    assert no_variable and (alone.home / "work").is_dir()
+        assert tomllib.load(file) == {"port": 0, "data_dir": str(plain.home / "work")}
+    assert plain.fails("-p", "nope", "status", code=2)["code"] == "invalid_input"
+    plain.ok("-p", "work", "retain", "--bank", "notes", "At work.", LOREBANK_DATA_DIR="")
+    assert (plain.home / "work").is_dir() and not plain.data_dir.exists()
 
 
 def answers(told: dict[str, Any]) -> list[bool]:
@@ -69,11 +66,11 @@ def test_the_demonstration_beside_a_server_shows_why(served: Lorebank) -> None:
     assert served.json("bank", "stats", "demo")["total_documents"] == len(material().sessions)
 
 
-def test_the_demonstration_leaves_a_bank_that_is_not_its_own(alone: Lorebank) -> None:
-    alone.ok("retain", "--bank", "demo", "This is mine.")
-    assert "did not make" in alone.fails("demo", code=1)["message"]
-    alone.ok("bank", "delete", "demo", "--yes")
-    alone.ok("demo", "--keep")
-    alone.ok("retain", "--bank", "demo", "And this is mine too.", "--document-id", "mine")
-    assert alone.fails("demo", code=1)["code"] == "conflict"
-    assert json.loads(alone.ok("recall", "--bank", "demo", "mine", "--json"))["results"]
+def test_the_demonstration_leaves_a_bank_that_is_not_its_own(plain: Lorebank) -> None:
+    plain.ok("retain", "--bank", "demo", "This is mine.")
+    assert "did not make" in plain.fails("demo", code=1)["message"]
+    plain.ok("bank", "delete", "demo", "--yes")
+    plain.ok("demo", "--keep")
+    plain.ok("retain", "--bank", "demo", "And this is mine too.", "--document-id", "mine")
+    assert plain.fails("demo", code=1)["code"] == "conflict"
+    assert json.loads(plain.ok("recall", "--bank", "demo", "mine", "--json"))["results"]

@@ -9,7 +9,7 @@ import sys
 import uuid
 from pathlib import Path
 
-from cli_process import START, Lorebank
+from cli_process import Lorebank
 
 HOSTILE = "Mara\x1b[2J\x1b]0;owned\x07 lives in Oslo \u202enow"
 HEAVY = {"numpy", "onnxruntime", "starlette", "fastapi", "httpx", "pydantic", "uvicorn", "tokenizers"}
@@ -154,7 +154,7 @@ def test_status_key_and_a_named_server(served: Lorebank) -> None:
     assert stat.S_IMODE((served.data_dir / "root.key").stat().st_mode) == 0o600
     log = json.loads((served.data_dir / "lorebank.lock").read_text())
     url = log["address"] if log["address"].startswith("http") else f"http://{log['address']}"
-    far = Lorebank(served.home / "elsewhere")
+    far = Lorebank(served.home / "elsewhere", spawn=False)
     far.home.mkdir()
     assert far.json("status", "--url", url, "--api-key", key)["banks"] == served.json("status")["banks"]
     assert not far.data_dir.exists()
@@ -171,7 +171,7 @@ def test_doctor_backup_and_reembed_while_serving(served: Lorebank, tmp_path: Pat
     copy = tmp_path / "copy"
     assert served.json("backup", str(copy))["directory"] == str(copy)
     assert served.fails("backup", str(copy), code=2)["code"] == "bad_request"
-    again = Lorebank(tmp_path / "again")
+    again = Lorebank(tmp_path / "again", spawn=False)
     again.home.mkdir()
     again.ok("restore", str(copy))
     assert (
@@ -188,18 +188,12 @@ def test_a_reader_that_goes_away_is_no_error(served: Lorebank) -> None:
         name,
         "\n".join(f"Ines: number {n} is a fine number to remember." for n in range(60)),
     )
-    listing = subprocess.Popen(
-        [sys.executable, "-c", START, "memory", "list", "--bank", name, "--limit", "1000"],
-        env=served.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert listing.stdout is not None and listing.stderr is not None
+    listing = served.start("memory", "list", "--bank", name, "--limit", "1000")
+    assert listing.stdout is not None
     listing.stdout.close()
-    assert listing.wait(60) == 0
-    assert listing.stderr.read() == ""
-    listing.stderr.close()
+    listing.stdout = None
+    _, err = listing.communicate(timeout=60)
+    assert (listing.returncode, err) == (0, "")
 
 
 def test_a_client_command_loads_no_server_and_no_model(served: Lorebank) -> None:

@@ -91,7 +91,7 @@ def client(server: Server, plain_loop: None) -> Iterator[Hindsight]:
 
 @pytest.fixture
 async def aclient(server: Server) -> AsyncIterator[Hindsight]:
-    made = Hindsight(base_url=server.url, api_key=server.key, timeout=60.0)
+    made: Any = Hindsight(base_url=server.url, api_key=server.key, timeout=60.0)
     yield made
     await made.aclose()
 

@@ -76,7 +76,7 @@ async def test_entities(aclient: Hindsight, harbour: str) -> None:
     listed = await api.list_entities(harbour)
     by_name = {one.canonical_name: one for one in listed.items}
     assert {"Tora Lind", "Grebe"} <= set(by_name)
-    one = await api.get_entity(harbour, by_name["Grebe"].id)
+    one: Any = await api.get_entity(harbour, by_name["Grebe"].id)
     assert one.canonical_name == "Grebe" and one.mention_count == 1
     assert "Grebe" in " ".join(observation.text for observation in one.observations)
     graph = await api.get_entity_graph(harbour)
@@ -91,7 +91,7 @@ async def test_entities(aclient: Hindsight, harbour: str) -> None:
 
 async def test_memories(aclient: Hindsight, harbour: str) -> None:
     api = aclient.memory
-    row = next(one for one in (await aclient.alist_memories(harbour)).items if "Grebe" in one.text)
+    row = next(one for one in (await aclient.alist_memories(harbour)).items if "Grebe" in (one.text or ""))
     memory: Any = await api.get_memory(harbour, row.id)
     assert memory["text"] == row.text and memory["metadata"] == {"page": "1"}
 
@@ -119,7 +119,7 @@ async def test_extraction_is_tried_without_storing(aclient: Hindsight, harbour: 
     from hindsight_client_api.models.content import Content
 
     request = DryRunExtractRequest(content=Content(actual_instance="Ebba moved to Holm on 3 May 2026."))
-    result = await aclient.memory.dry_run_extract_memories(harbour, request)
+    result: Any = await aclient.memory.dry_run_extract_memories(harbour, request)
     assert result.facts and "Holm" in result.facts[0].text and result.chunks[0].fact_count == 1
     assert (await aclient.alist_memories(harbour)).total == 2
 
@@ -135,7 +135,7 @@ async def test_banks(aclient: Hindsight, harbour: str) -> None:
     stats = await api.get_agent_stats(harbour, refresh=True)
     assert (stats.total_nodes, stats.total_documents) == (2, 2)
     assert sum(stats.nodes_by_fact_type.values()) == 2 and stats.pending_operations == 0
-    series = await api.get_memories_timeseries(harbour, period="7d")
+    series: Any = await api.get_memories_timeseries(harbour, period="7d")
     assert sum(one.world + one.experience for one in series.buckets or []) == 2
     with pytest.raises(NotFoundException):
         await api.update_bank(harbour + "-missing", CreateBankRequest(name="x"))

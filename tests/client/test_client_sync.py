@@ -46,7 +46,7 @@ def test_what_is_retained_is_recalled(client: Hindsight, bank: str) -> None:
 
 
 def test_a_batch_is_stored_whole(client: Hindsight, bank: str) -> None:
-    items = [
+    items: list[dict[str, Any]] = [
         {"content": "The kiln in workshop two reaches 1280 degrees.", "tags": ["kiln"]},
         {"content": "Glazes with copper turn green in oxidation.", "timestamp": "2026-05-05T10:00:00Z"},
         {"content": "Clay body P41 shrinks eleven percent.", "timestamp": "unset", "document_id": "clay"},
@@ -150,8 +150,9 @@ def test_a_bank_is_made_configured_and_deleted(client: Hindsight, bank: str) -> 
     )
     assert (made.bank_id, made.name, made.mission) == (bank, "Boat yard", "Remember boats.")
     assert (made.disposition.skepticism, made.disposition.literalism, made.disposition.empathy) == (4, 2, 1)
-    assert client.set_mission(bank, "Remember sails.").mission == "Remember sails."
-    assert client.set_reflect_mission(bank, "Remember ropes.").mission == "Remember ropes."
+    plain: Any = client  # the library annotates set_mission as a dict, and returns a profile
+    assert plain.set_mission(bank, "Remember sails.").mission == "Remember sails."
+    assert plain.set_reflect_mission(bank, "Remember ropes.").mission == "Remember ropes."
 
     changed = client.update_bank_config(bank, retain_chunk_size=1234, enable_graph_retrieval=False)
     assert changed["overrides"]["retain_chunk_size"] == 1234

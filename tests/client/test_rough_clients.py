@@ -117,34 +117,52 @@ def test_no_page_of_another_site_gets_at_a_server_without_keys(open_server: Any,
 def test_what_is_asked_and_stored_stays_out_of_the_log(
     server: Any, wire: http.client.HTTPConnection, bank: str
 ) -> None:
-    secret_bank = bank + SECRET
+    path = memories(bank + SECRET)
     item = {"content": f"Note: {SECRET}.", "document_id": SECRET, "tags": [SECRET], "context": SECRET}
-    assert call(wire, server.key, "POST", memories(secret_bank), {"items": [item]})[0] == 200
-    assert (
-        call(wire, server.key, "POST", memories(secret_bank, "/recall"), {"query": SECRET, "trace": True})[0]
-        == 200
-    )
-    assert call(wire, server.key, "GET", memories(secret_bank, f"/list?q={SECRET}"))[0] == 200
-    assert (
-        call(
-            wire,
-            server.key,
-            "POST",
-            memories(secret_bank),
-            {"items": [{"content": SECRET, "timestamp": SECRET}]},
-        )[0]
-        == 422
-    )
+    wrong = {"items": [{"content": SECRET, "timestamp": SECRET}]}
+    calls = [
+        ("POST", path, {"items": [item]}, 200),
+        ("POST", path + "/recall", {"query": SECRET, "trace": True}, 200),
+        ("GET", f"{path}/list?q={SECRET}", None, 200),
+        ("POST", path, wrong, 422),
+    ]
+    for method, where, body, expected in calls:
+        assert call(wire, server.key, method, where, body)[0] == expected
     log = server.log.read_text(encoding="utf-8")
     assert "operation=recall_memories" in log
     assert SECRET not in log and server.key not in log
 
 
 NAMES = [
-    "items", "content", "timestamp", "tags", "metadata", "document_id", "entities", "update_mode", "async",
-    "operation_id", "strategy", "query", "types", "budget", "max_tokens", "query_timestamp", "include", "tags_match",
-    "tag_groups", "min_scores", "temporal_window", "start", "end", "chunks", "source_facts", "trace", "text", "not",
-]  # fmt: skip
+    "items",
+    "content",
+    "timestamp",
+    "tags",
+    "metadata",
+    "document_id",
+    "entities",
+    "update_mode",
+    "async",
+    "operation_id",
+    "strategy",
+    "query",
+    "types",
+    "budget",
+    "max_tokens",
+    "query_timestamp",
+    "include",
+    "tags_match",
+    "tag_groups",
+    "min_scores",
+    "temporal_window",
+    "start",
+    "end",
+    "chunks",
+    "source_facts",
+    "trace",
+    "text",
+    "not",
+]
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 KNOWN = st.sampled_from(
     ["any", "exact", "unset", "2026-11-29", "replace", "append", "world", "high", "9999-12-31", "\ud800"]

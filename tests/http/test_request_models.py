@@ -48,7 +48,12 @@ def test_every_optional_field_of_an_item_may_be_null() -> None:
 
 
 def test_entities_are_included_unless_set_to_null() -> None:
-    given_forms = [{}, {"include": None}, {"include": {}}, {"include": {"chunks": None}}]
+    given_forms: list[dict[str, Any]] = [
+        {},
+        {"include": None},
+        {"include": {}},
+        {"include": {"chunks": None}},
+    ]
     for fields in given_forms:
         options = recall(**fields).include.entities
         assert options is not None and options.max_tokens == 500

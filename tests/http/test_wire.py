@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
 from typing import Any
 from urllib.parse import quote
 
+import anyio
+import anyio.to_thread
 import httpx
 import pytest
 
@@ -300,3 +303,23 @@ async def _raw(client: httpx.AsyncClient, headers: dict[str, str]) -> tuple[dict
     async with client.stream("GET", f"{BANK}/stats", headers=headers) as answer:
         body = b"".join([part async for part in answer.aiter_raw()])
         return {name.lower(): value for name, value in answer.headers.items()}, body
+
+
+async def test_health_answers_while_all_threads_are_busy(stage: Any) -> None:
+    free, waiting = threading.Event(), threading.Semaphore(0)
+
+    def block(call: Any) -> Any:
+        waiting.release()
+        free.wait(10)
+        return {}
+
+    stage.answer = block
+    async with stage.client() as client, anyio.create_task_group() as group:
+        for _ in range(70):
+            group.start_soon(client.get, f"{BANK}/stats")
+        for _ in range(64):
+            await anyio.to_thread.run_sync(waiting.acquire, limiter=anyio.CapacityLimiter(1))
+        health = await client.get("/health")
+        free.set()
+    assert health.status_code == 200
+    assert len(stage.calls) == 70

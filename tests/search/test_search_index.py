@@ -105,7 +105,7 @@ def test_any_history_scores_like_a_fresh_index_of_what_is_left(
             index.apply([], [key], number)
         elif what == "update" and key in rows:
             rows[key] = replace(rows[key], tags=("new",))
-            index.update([rows[key]], number)
+            index.apply([rows[key]], (), number)
         else:
             index.compact()
     fresh = PassageIndex(2)
@@ -195,7 +195,7 @@ def test_changed_text_drops_the_vector_and_changed_tags_keep_it() -> None:
     index = PassageIndex(2)
     index.apply([passage(1)], (), 1)
     index.apply_vectors([1], unit(1, 0)[None])
-    index.update([passage(1, tags=("new",))], 2)
+    index.apply([passage(1, tags=("new",))], (), 2)
     assert index.snapshot().embedded == 1
     index.apply([passage(1, "lamp")], (), 3)
     assert index.snapshot().embedded == 0
@@ -236,7 +236,7 @@ def test_neighbours_are_found_across_batches_and_after_edits() -> None:
     index = PassageIndex()
     index.apply([passage(1, thread="t", position=0), passage(3, thread="t", position=2)], (), 1)
     index.apply([passage(2, thread="t", position=1), passage(9, thread="u", position=3)], (), 2)
-    index.update([passage(1, thread="t", position=0, tags=("x",))], 3)
+    index.apply([passage(1, thread="t", position=0, tags=("x",))], (), 3)
     assert neighbour_keys(index.snapshot()) == {1: (None, 2), 2: (1, 3), 3: (2, None), 9: (None, None)}
     index.apply([], [2], 4)
     assert neighbour_keys(index.snapshot()) == {1: (None, None), 3: (None, None), 9: (None, None)}

@@ -79,7 +79,9 @@ def test_an_answer_is_found_through_the_question_before_it() -> None:
         passage(2, "Green, in the end", thread="t", position=1),
         passage(3, "Nothing happened on the way", thread="u", position=0),
     )
-    assert ask(index, "colour of the boat").keys.tolist()[:2] == [1, 2]
+    result = ask(index, "colour of the boat")
+    assert result.keys.tolist()[:2] == [1, 2]
+    assert result.previous.tolist()[:2] == [-1, 1]
 
 
 def test_what_a_named_person_said_comes_first() -> None:

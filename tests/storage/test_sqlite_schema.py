@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,10 @@ from storage_kit import open_engine
 
 from lorebank.errors import Bug, Conflict, Corrupt
 from lorebank.storage.sqlite import migrate as migrations
+from lorebank.storage.sqlite import values
 from lorebank.storage.sqlite.connect import connect, create_file, transaction
 from lorebank.storage.sqlite.migrate import StoreKind, apply, create_schema, known, migrate, statements
-from lorebank.storage.sqlite.queries import load, read_sections
+from lorebank.storage.sqlite.queries import load, read_sections, resource
 from lorebank.storage.sqlite.store import STATE_FILE
 
 KINDS: tuple[StoreKind, ...] = ("bank", "registry")
@@ -105,3 +107,38 @@ def test_sections_and_fields_must_agree() -> None:
     assert read_sections("-- a --\n-- What it returns.\nSELECT 1\n") == {"a": "SELECT 1"}
     with pytest.raises(Bug, match="twice"):
         read_sections("-- a --\nSELECT 1\n-- a --\nSELECT 2\n")
+
+
+# Statements that look for given rows: reading a whole table or all valid memories for them would
+# make every write and every recall as slow as the bank is large.
+LOOK_UPS = {
+    "memories": ["by_key", "by_id", "same_facts", "entity_names", "source_ids", "next_position"],
+    "documents": ["by_id", "fact_types", "chunks", "chunks_by_id"],
+    "entities": ["by_id", "memories", "of_memories"],
+    "derived": ["index_rows", "deleted_keys", "new_vectors", "missing_vectors", "links", "links_between"],
+    "operations": ["by_id", "children", "take", "renew", "progress", "finish", "child_statuses"],
+    "write": [
+        *("sources_of", "add_proof", "entity_keys", "mentions_of", "full_row", "next_in_thread"),
+        *("drop_memory_vectors", "drop_semantic_links", "delete_memories", "chunk_sources"),
+        *("document_sources", "settle_sources", "delete_document", "observations_on"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("file", "names"), LOOK_UPS.items())
+def test_look_ups_never_walk_the_whole_store(file: str, names: list[str], tmp_path: Path) -> None:
+    db = fresh(tmp_path / "a")
+    with transaction(db):
+        create_schema(db, "bank")
+    sections = read_sections(resource(f"sql/{file}.sql"))
+    columns = {"documents": values.CHUNK, "operations": values.OPERATION}.get(file, values.MEMORY)
+    for name in names:
+        statement = sections[name].replace("{columns}", columns)
+        for part in ("seen", "other", "docs", "asked"):
+            statement = statement.replace(f"{{{part}}}", "1")
+        parameters = dict.fromkeys(re.findall(r":(\w+)", statement))
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+        assert plan and not [step for step in plan if re.match(r"SCAN (?!json_each|\()|.*\(state=\?\)", step)], (
+            name
+        )
+    db.close()

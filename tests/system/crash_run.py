@@ -15,7 +15,7 @@ from embeddings import Embeddings
 from live_server import Server
 
 _LONGEST_S = 0.5
-_ARCHIVED = 120
+_ARCHIVED, _FACTS = 8, 12
 
 
 @dataclass
@@ -57,9 +57,9 @@ def _archive(server: Server) -> tuple[bytes, Bank]:
     client, bank = server.client(), Bank()
     items = []
     for number in range(_ARCHIVED):
-        token, name = f"tok0{number:06d}", f"archived-{number}"
-        bank = bank.put(name, [token])
-        items.append({"content": sentence(token), "document_id": name})
+        name, tokens = f"archived-{number}", [f"tok0{number:03d}{fact:03d}" for fact in range(_FACTS)]
+        bank = bank.put(name, tokens)
+        items.append({"content": "\n\n".join(map(sentence, tokens)), "document_id": name})
     client.retain("source", *items)
     client.settled()
     archive = client.exported("source")

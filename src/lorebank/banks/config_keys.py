@@ -200,8 +200,10 @@ def _is_list_of(value: Any, kind: type) -> bool:
 
 
 def _is_scopes(value: Any) -> bool:
-    return value in SCOPE_MODES if isinstance(value, str) else (
-        isinstance(value, list) and all(_is_list_of(scope, str) for scope in value)
+    return (
+        value in SCOPE_MODES
+        if isinstance(value, str)
+        else (isinstance(value, list) and all(_is_list_of(scope, str) for scope in value))
     )
 
 

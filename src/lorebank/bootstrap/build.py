@@ -77,7 +77,7 @@ class Server:
         self.worker.close()
         self.context.tasks.close()
         self.builder.close()
-        self.models.pool.close()
+        self.models.close()
 
 
 def build(

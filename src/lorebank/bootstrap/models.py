@@ -21,6 +21,13 @@ class Models:
     embedders: Embedders
     reranker: RerankService
 
+    def close(self) -> None:
+        """End the threads, after any load that is under way."""
+        for service in (self.embedders.target, *self.embedders.others):
+            service.close()
+        self.reranker.close()
+        self.pool.close()
+
 
 def build_models(settings: Settings, local: EmbedderSource | None = None) -> Models:
     """The services that `settings` ask for, none of them loaded yet.

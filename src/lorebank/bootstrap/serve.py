@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lorebank.models.service import EmbedderSource
 
 _IDLE_CHECK_S = 0.5
+# Longer than clients keep an unused connection: the side that waits longer never races the other.
+_KEEP_ALIVE_S = 75
 
 
 def serve(settings: Settings, *, embedder: EmbedderSource | None = None) -> int:
@@ -48,11 +50,22 @@ def serve(settings: Settings, *, embedder: EmbedderSource | None = None) -> int:
                 server_header=False,
                 lifespan="on",
                 timeout_graceful_shutdown=10,
+                timeout_keep_alive=_KEEP_ALIVE_S,
                 h11_max_incomplete_event_size=256 * 1024,
             )
         )
-        asyncio.run(_run(runner, listener, idle, settings.idle_timeout))
+        _run_loop(_run(runner, listener, idle, settings.idle_timeout))
     return 0 if runner.started else 1
+
+
+def _run_loop(work: Coroutine[Any, Any, None]) -> None:
+    """Run on uvloop where it is installed: it costs a fifth of the standard loop a request."""
+    try:
+        from uvloop import run
+    except ImportError:
+        asyncio.run(work)
+    else:
+        run(work)
 
 
 async def _run(runner: Any, listener: socket.socket, idle: Idle, timeout_s: float) -> None:
@@ -92,7 +105,8 @@ class Idle:
 
 def _bind(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named TCP, so that the event loop sends small answers at once instead of after 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
@@ -144,7 +158,3 @@ def _short(path: Path) -> str:
     except ValueError:
         return str(path)
 
-
-def warn(message: str) -> None:
-    """One line for the person at the terminal."""
-    print(message, file=sys.stderr)

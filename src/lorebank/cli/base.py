@@ -60,12 +60,19 @@ class State:
         """The named server, else the running one of the data directory, else one in this process."""
         with ExitStack() as stack:
             address = self.remote()
-            yield self._at(stack, address) if address is not None else self._local(stack, self.settings())
+            if address is not None:
+                yield stack.enter_context(self.api_at(address))
+            else:
+                yield self._local(stack, self.settings())
 
-    def _at(self, stack: ExitStack, address: Address) -> Api:
+    @contextmanager
+    def api_at(self, address: Address) -> Iterator[Api]:
+        """The server at `address`."""
         transport = HttpTransport(address.url)
-        stack.callback(transport.close)
-        return Api(transport, self.api_key or address.key)
+        try:
+            yield Api(transport, self.api_key or address.key)
+        finally:
+            transport.close()
 
     def _local(self, stack: ExitStack, settings: Settings) -> Api:
         """Another command may hold the data directory for a moment, or a server be about to answer."""
@@ -76,7 +83,7 @@ class State:
         while True:
             address = self.hooks.server(settings)
             if address is not None:
-                return self._at(stack, address)
+                return stack.enter_context(self.api_at(address))
             try:
                 app, key = stack.enter_context(self.hooks.open_app(settings))
             except Conflict:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-PLAIN_WIDTH = 80
 _JOINERS = "\u200c\u200d"
 """Joiners that scripts and emoji need; they steer nothing."""
 
@@ -149,10 +148,9 @@ class Printer:
         self._console(self._out).print(made)
 
     def _console(self, stream: TextIO) -> Console:
-        from rich.console import Console
+        from lorebank.cli.terminal import Terminal
 
-        width = None if stream.isatty() else PLAIN_WIDTH
-        return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+        return Terminal(stream)
 
 
 def _text(text: str) -> Any:

@@ -28,6 +28,7 @@ from lorebank.metrics import Metrics
 from lorebank.service.guard import Guard
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
+RESERVED_THREADS = 4
 CLIENT_GONE = 499
 """The status in logs for a request whose client went away before it was complete."""
 
@@ -126,7 +127,13 @@ def create_app(
     """
     if settings.no_auth:
         check_bound_to_loopback(settings.host)
-    serving = Serving(guard, None if settings.no_auth else keys, settings.limits, CapacityLimiter(threads))
+    serving = Serving(
+        guard,
+        None if settings.no_auth else keys,
+        settings.limits,
+        threads=CapacityLimiter(threads),
+        reserve=CapacityLimiter(RESERVED_THREADS),
+    )
     return App(serving, BINDINGS, metrics, lifespan, debug=settings.debug)
 
 

@@ -42,10 +42,12 @@ class Serving:
     keys: Keys | None
     limits: Limits
     threads: CapacityLimiter
+    reserve: CapacityLimiter
+    """Threads of health and version, which must answer while all others are busy."""
 
-    async def in_thread(self, work: Callable[[], T]) -> T:
+    async def in_thread(self, work: Callable[[], T], *, public: bool = False) -> T:
         """Run blocking work. It is finished even when the client goes away: writes are never torn."""
-        return await anyio.to_thread.run_sync(work, limiter=self.threads)
+        return await anyio.to_thread.run_sync(work, limiter=self.reserve if public else self.threads)
 
 
 class Endpoint:
@@ -95,7 +97,8 @@ class Endpoint:
         if self.binding.body is not None:
             body = await read_body(receive, headers, self._serving.limits.body_bytes)
         return await self._serving.in_thread(
-            lambda: self._run(principal, scope, exchange, self._request(body, exchange), gzip)
+            lambda: self._run(principal, scope, exchange, self._request(body, exchange), gzip),
+            public=self._public,
         )
 
     def _request(self, body: bytes, exchange: Exchange) -> Any:

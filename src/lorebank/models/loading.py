@@ -62,6 +62,11 @@ class LazyModel(Generic[M]):
                 return self._model
             raise Unavailable(self._status.reason or f"{self._name} is still loading; try again shortly.")
 
+    def close(self, timeout_s: float = 30.0) -> None:
+        """Wait for a load that is under way: a process that ends inside a native library is aborted."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._status.state != "loading", timeout_s)
+
     def _run(self) -> None:
         try:
             model = self._load()

@@ -99,6 +99,11 @@ class EmbedService:
         if self._lazy is not None:
             self._lazy.start()
 
+    def close(self) -> None:
+        """Wait for a load that is under way; called once, before the process ends."""
+        if self._lazy is not None:
+            self._lazy.close()
+
     def embed_query(self, text: str, deadline_s: float) -> Vector:
         """The read-only unit vector of a question, within `deadline_s` seconds.
 
@@ -186,6 +191,11 @@ class RerankService:
         """Begin to load the model in the background; tries again after a failure."""
         if self._lazy is not None:
             self._lazy.start()
+
+    def close(self) -> None:
+        """Wait for a load that is under way; called once, before the process ends."""
+        if self._lazy is not None:
+            self._lazy.close()
 
     def score(self, query: str, texts: Sequence[str], deadline_s: float) -> Vector:
         """One logit a text, in order, within `deadline_s` seconds; else raises `Unavailable`."""

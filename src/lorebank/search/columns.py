@@ -25,6 +25,7 @@ DTYPES: Final[dict[str, type[np.generic]]] = {
     "kind": np.uint8,
     "tagset": np.int32,
     "length": np.int32,
+    "fingerprint": np.int64,
     "occurred_start": np.float64,
     "occurred_end": np.float64,
     "mentioned_at": np.float64,
@@ -42,8 +43,9 @@ DTYPES: Final[dict[str, type[np.generic]]] = {
 class Columns:
     """One array per property, each with room for more slots than are in use.
 
-    `tagset`, `thread` and `speaker` are numbers of interned values, -1 for none; times are NaN where unknown;
-    `length` counts terms; `precision` is a place in `passage.PRECISIONS`, -1 for none.
+    `tagset`, `thread` and `speaker` are numbers of interned values, -1 for none; times are NaN where
+    unknown; `length` counts terms and `fingerprint` is a hash of them (of this process); `precision` is a
+    place in `passage.PRECISIONS`, -1 for none.
     """
 
     key: Longs
@@ -51,6 +53,7 @@ class Columns:
     kind: npt.NDArray[np.uint8]
     tagset: Ints
     length: Ints
+    fingerprint: Longs
     occurred_start: Doubles
     occurred_end: Doubles
     mentioned_at: Doubles

@@ -63,18 +63,12 @@ class PassageIndex:
     def apply(self, upserts: Sequence[Passage], deletes: Iterable[int], watermark: int) -> None:
         """Add or replace `upserts` (by key; of two with one key the last counts), remove `deletes`.
 
-        A replaced passage loses its vector: its new one follows with `apply_vectors`. Use `update` where
-        the text did not change. The watermark never goes back.
+        A replaced passage keeps its vector when its terms are the same (new tags, dates, proof count) and
+        loses it otherwise, until `apply_vectors` brings one. The watermark never goes back.
         """
         with self._lock:
             rows = list({passage.key: passage for passage in upserts}.values())
-            self._publish(self._applied(rows, list(deletes), watermark, keep_vectors=False))
-
-    def update(self, passages: Sequence[Passage], watermark: int) -> None:
-        """Replace passages whose text did not change (tags, dates, proof count): their vectors stay."""
-        with self._lock:
-            rows = list({passage.key: passage for passage in passages}.values())
-            self._publish(self._applied(rows, [], watermark, keep_vectors=True))
+            self._publish(self._applied(rows, list(deletes), watermark))
 
     def apply_vectors(self, keys: Sequence[int], matrix: Floats) -> None:
         """Set the vectors of `keys`: one unit float32 row each. Keys that do not exist any more are passed
@@ -107,12 +101,10 @@ class PassageIndex:
             view = self._compacted(view)
         self._view = view
 
-    def _applied(
-        self, rows: list[Passage], deletes: list[int], watermark: int, *, keep_vectors: bool
-    ) -> Snapshot:
+    def _applied(self, rows: list[Passage], deletes: list[int], watermark: int) -> Snapshot:
         """The view after one batch. Everything a reader may hold is copied or only extended."""
         view = self._view
-        kept = _vectors_of(view, [row.key for row in rows]) if keep_vectors else None
+        kept = _lasting_vectors(view, rows)
         gone = view.slots_of([*deletes, *(row.key for row in rows)])
         live = view.live
         if len(gone):
@@ -165,6 +157,7 @@ class PassageIndex:
             "kind": np.fromiter((_KIND_CODES[row.kind] for row in rows), np.uint8, len(rows)),
             "tagset": np.fromiter((view.tagsets.number(row.tags) for row in rows), np.int32, len(rows)),
             "length": lengths,
+            "fingerprint": np.fromiter((hash(row.terms) for row in rows), np.int64, len(rows)),
             "occurred_start": _times(row.occurred_start for row in rows),
             "occurred_end": _times(row.occurred_end for row in rows),
             "mentioned_at": _times(row.mentioned_at for row in rows),
@@ -256,13 +249,19 @@ def _renumbered(numbers: Ints, number: Callable[[int], int]) -> Ints:
     return np.array([old if old < 0 else number(old) for old in used.tolist()], np.int32)[places]
 
 
-def _vectors_of(view: Snapshot, keys: Sequence[int]) -> tuple[list[int], Floats] | None:
-    """Those `keys` that have a vector, with the vectors."""
+def _lasting_vectors(view: Snapshot, rows: Sequence[Passage]) -> tuple[list[int], Floats] | None:
+    """The keys and vectors of rows that replace one with the same terms."""
     if view.vectors is None:
         return None
-    slots = view.slots_of(keys)
+    columns = view.columns
+    same = [
+        slot
+        for row in rows
+        if (slot := view.slot_of(row.key)) is not None and columns.fingerprint[slot] == hash(row.terms)
+    ]
+    slots = np.asarray(same, np.intp)
     slots = slots[view.vectors.has(slots)]
-    return view.columns.key[slots].tolist(), view.vectors.rows(slots)
+    return (columns.key[slots].tolist(), view.vectors.rows(slots)) if len(slots) else None
 
 
 def _with_vectors(view: Snapshot, keys: Sequence[int], matrix: Floats) -> Snapshot:

@@ -14,7 +14,7 @@ from lorebank.search import fusion
 from lorebank.search.arms import graph as graph_arm
 from lorebank.search.arms import temporal as temporal_arm
 from lorebank.search.arms.base import ArmResult, Slots, best, ranked
-from lorebank.search.columns import Bools, Doubles, Floats
+from lorebank.search.columns import Bools, Doubles, Floats, Longs
 from lorebank.search.lexical import bm25
 from lorebank.search.query import SearchQuery, SearchResult
 from lorebank.search.settings import Arm, SearchSettings
@@ -164,6 +164,7 @@ class _Search:
             keys=columns.key[kept],
             scores=scores[order],
             tokens=columns.tokens[kept].astype(np.int64),
+            previous=self._previous(mask, kept),
             semantic=_measured(self.cosines, kept, -1.5),
             keyword=_measured(self.keywords, kept, 0.0),
             parts={name: values[order] for name, values in parts.items()},
@@ -177,6 +178,10 @@ class _Search:
             reasons=self.reasons,
             period=self.period,
         )
+
+    def _previous(self, mask: Bools, slots: Slots) -> Longs:
+        before, _ = self.snapshot.neighbours(slots, mask)
+        return np.where(before >= 0, self.snapshot.columns.key[before], -1)
 
     def _order(self, slots: Slots, scores: Doubles) -> Slots:
         """Places of the hits to give back, best first; of equal ones the newer."""

@@ -70,13 +70,16 @@ class Hit:
 class SearchResult:
     """Passages in order of `scores`, best first, and how the search went.
 
-    `keys`, `scores` and `tokens` are parallel. `arm_keys` says what each arm found, best first. `timings` are
-    milliseconds by stage. `degraded` names arms that could not work, with the reason in `reasons`.
+    `keys`, `scores`, `tokens` and `previous` are parallel; `previous` is the key of the turn before each in
+    its conversation, -1 where there is none that the query may see. `arm_keys` says what each arm found,
+    best first. `timings` are milliseconds by stage. `degraded` names arms that could not work, with the
+    reason in `reasons`.
     """
 
     keys: Longs
     scores: Doubles
     tokens: Longs
+    previous: Longs
     semantic: Floats
     keyword: Floats
     parts: dict[str, Floats]

@@ -14,25 +14,27 @@ from typing import Any
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Resolver
 from lorebank.banks import banks as whole_banks
-from lorebank.banks.operations import Running
 from lorebank.banks.transfer import format as fmt
 from lorebank.banks.transfer.contents import Contents
 from lorebank.banks.transfer.format import bad
 from lorebank.banks.transfer.keys import DOWNLOAD_PATH, file_key
 from lorebank.banks.transfer.merge import Merge
 from lorebank.banks.transfer.read import Archive
-from lorebank.banks.transfer.restore import require_empty, restore
+from lorebank.banks.transfer.restore import is_empty, not_empty, restore
 from lorebank.banks.transfer.snapshot import Choice, Snapshot
 from lorebank.banks.transfer.write import write_archive
 from lorebank.clock import Clock, Micros, to_iso
 from lorebank.config import Settings
-from lorebank.errors import Corrupt, LorebankError, NotFound
+from lorebank.errors import BadRequest, Corrupt, LorebankError, NotFound
 from lorebank.ids import check_bank_id
+from lorebank.jobs.kinds import Job
 from lorebank.storage.ports import BankHandle, Banks, BankWriter
 
 KEPT_FOR: Micros = 24 * 3600 * 1_000_000
 """How long an export can be downloaded."""
 _STARTED = "started"
+Fill = Callable[[BankWriter], dict[str, int]]
+"""Writes rows and tells how many of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def existing(tools: TransferTools, grant: Grant) -> BankHandle | None:
 # running: exports
 
 
-def run_export(job: Running, tools: TransferTools) -> dict[str, Any]:
+def run_export(job: Job, tools: TransferTools) -> dict[str, Any]:
     """Write the archive of `export_bank` or `export_documents`; where to download it."""
     payload = _payload(job)
     choice = choice_from_json(payload)
@@ -112,7 +114,7 @@ def _counts(manifest: fmt.Manifest) -> dict[str, int]:
 # running: imports
 
 
-def run_import_bank(job: Running, tools: TransferTools) -> dict[str, Any]:
+def run_import_bank(job: Job, tools: TransferTools) -> dict[str, Any]:
     """Restore an archive into an empty bank, or merge its documents into one that has content."""
     payload = _payload(job)
     archive = _archive(job)
@@ -130,7 +132,7 @@ def run_import_bank(job: Running, tools: TransferTools) -> dict[str, Any]:
     return _into_empty(job, tools, payload["target"], name, overrides, fill)
 
 
-def run_import_documents(job: Running, tools: TransferTools) -> dict[str, Any]:
+def run_import_documents(job: Job, tools: TransferTools) -> dict[str, Any]:
     """Merge the documents of an archive into the job's own bank."""
     payload = _payload(job)
     archive = _archive(job)
@@ -138,7 +140,7 @@ def run_import_documents(job: Running, tools: TransferTools) -> dict[str, Any]:
     return _merge(job, tools, archive, payload)
 
 
-def run_clone_bank(job: Running, tools: TransferTools) -> dict[str, Any]:
+def run_clone_bank(job: Job, tools: TransferTools) -> dict[str, Any]:
     """Copy the job's bank into a new one, row by row, without an archive."""
     payload = _payload(job)
     _progress(job, "cloning")
@@ -155,9 +157,7 @@ def run_clone_bank(job: Running, tools: TransferTools) -> dict[str, Any]:
         return _into_empty(job, tools, payload["target"], None, overrides, fill)
 
 
-def _merge(
-    job: Running, tools: TransferTools, archive: Archive, payload: Mapping[str, Any]
-) -> dict[str, Any]:
+def _merge(job: Job, tools: TransferTools, archive: Archive, payload: Mapping[str, Any]) -> dict[str, Any]:
     grant = target_grant(tools, job.handle.grant, payload["target"])
     target = tools.banks.create(grant, None, tools.clock())
     mark = _mark(job)
@@ -169,6 +169,7 @@ def _merge(
                 writer, rows, target.bank.bank_id, payload["conflict"], job.operation.id, tools.clock()
             )
             merge.run()
+            _fence(job, target, writer)
             done = merge.counts
             writer.set_meta(mark, done)
     tools.vectors(target)
@@ -176,12 +177,12 @@ def _merge(
 
 
 def _into_empty(
-    job: Running,
+    job: Job,
     tools: TransferTools,
     bank_id: str,
     name: str | None,
     overrides: Mapping[str, Any],
-    fill: Callable[[BankWriter], dict[str, int]],
+    fill: Fill,
 ) -> dict[str, Any]:
     """Make the bank when missing and fill it in one transaction; a bank made here goes again on failure."""
     grant = target_grant(tools, job.handle.grant, bank_id)
@@ -193,7 +194,7 @@ def _into_empty(
         if made:
             with target.write() as writer:
                 writer.set_meta(mark, _STARTED)
-        counts = _filled(target, mark, fill)
+        counts = _filled(job, target, mark, fill)
         whole_banks.create_or_update(tools.banks, grant, tools.settings, name, overrides, tools.clock())
     except LorebankError:
         _withdraw(tools, grant, target, mark)
@@ -202,15 +203,23 @@ def _into_empty(
     return {"bank_id": bank_id, "counts": counts}
 
 
-def _filled(target: BankHandle, mark: str, fill: Callable[[BankWriter], dict[str, int]]) -> dict[str, int]:
+def _filled(job: Job, target: BankHandle, mark: str, fill: Fill) -> dict[str, int]:
     with target.write() as writer:
         done = writer.meta(mark)
         if isinstance(done, dict):
             return done
-        require_empty(writer, target.bank.bank_id)
+        if not is_empty(writer):
+            raise BadRequest(not_empty(target.bank.bank_id))
         counts = fill(writer)
+        _fence(job, target, writer)
         writer.set_meta(mark, counts)
         return counts
+
+
+def _fence(job: Job, target: BankHandle, writer: BankWriter) -> None:
+    """Commit only while the job is ours, where the job is in the bank that it fills."""
+    if target.store_id == job.handle.store_id:
+        job.checkpoint(writer, "importing", 1, 1)
 
 
 def _withdraw(tools: TransferTools, grant: Grant, target: BankHandle, mark: str) -> None:
@@ -232,17 +241,17 @@ def _bank_part(archive: Archive) -> tuple[dict[str, Any], str | None]:
     return config, name or None
 
 
-def _mark(job: Running) -> str:
+def _mark(job: Job) -> str:
     return f"import:{job.operation.id}"
 
 
-def _payload(job: Running) -> Mapping[str, Any]:
+def _payload(job: Job) -> Mapping[str, Any]:
     if job.operation.payload is None:
         raise Corrupt("the operation has lost its input; submit it again")
     return job.operation.payload
 
 
-def _archive(job: Running) -> Archive:
+def _archive(job: Job) -> Archive:
     (blob_id,) = _payload(job)["blobs"]
     with job.handle.read() as reader:
         data = reader.blob(blob_id)
@@ -253,6 +262,6 @@ def _archive(job: Running) -> Archive:
     return archive
 
 
-def _progress(job: Running, stage: str) -> None:
+def _progress(job: Job, stage: str) -> None:
     with job.handle.write() as writer:
         job.checkpoint(writer, stage, 0, 1)

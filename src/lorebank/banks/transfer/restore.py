@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from lorebank.banks.chunk_ids import moved
 from lorebank.banks.embedders import ACTIVE_MODEL
 from lorebank.banks.transfer.rows import BATCH, Rows, VectorRow, batches
-from lorebank.errors import Conflict
 from lorebank.storage.ports import BankReader, BankWriter
 from lorebank.storage.rows import Chunk, Link, StoredMemory
 
@@ -23,14 +22,18 @@ class Restored:
     keys: dict[str, int] = field(default_factory=dict)
 
 
-def require_empty(reader: BankReader, bank_id: str) -> None:
-    """`Conflict` when the bank holds anything: a restore never mixes two banks."""
+def is_empty(reader: BankReader) -> bool:
+    """Whether the bank holds nothing: a restore never mixes two banks."""
     counts = reader.counts()
-    if counts.documents or counts.entities or sum(counts.memories.values()):
-        raise Conflict(
-            f"bank '{bank_id}' holds memories already; restore into a bank that does not exist yet, "
-            "or import with mode 'merge'"
-        )
+    return not (counts.documents or counts.entities or sum(counts.memories.values()))
+
+
+def not_empty(bank_id: str) -> str:
+    """What to tell who wants to restore into a bank that holds something."""
+    return (
+        f"bank '{bank_id}' holds memories already; restore into a bank that does not exist yet, "
+        "or import with mode 'merge'"
+    )
 
 
 def restore(writer: BankWriter, rows: Rows, bank_id: str, model_id: str) -> Restored:

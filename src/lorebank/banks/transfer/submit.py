@@ -13,7 +13,7 @@ from lorebank.banks.transfer.jobs import KEPT_FOR, TransferTools, choice_to_json
 from lorebank.banks.transfer.keys import split_key
 from lorebank.banks.transfer.merge import Conflicts
 from lorebank.banks.transfer.read import Archive
-from lorebank.banks.transfer.restore import require_empty
+from lorebank.banks.transfer.restore import is_empty, not_empty
 from lorebank.banks.transfer.snapshot import Choice
 from lorebank.errors import Conflict, NotFound
 from lorebank.ids import new_uuid
@@ -65,7 +65,8 @@ def import_bank(tools: TransferTools, grant: Grant, archive: BinaryIO, request: 
         raise NotFound(f"Bank '{wanted}' not found")
     if bank is not None and not merging:
         with bank.read() as reader:
-            require_empty(reader, wanted)
+            if not is_empty(reader):
+                raise Conflict(not_empty(wanted))
     payload = {
         "mode": request.mode,
         "target": target.bank,

@@ -80,11 +80,11 @@ def _task(task: dict[str, Any]) -> str:
 @pass_state
 def version(state: State) -> None:
     """Show the version of lorebank and of its server."""
-    from lorebank.cli.api import Api
-    from lorebank.cli.wire import HttpTransport
-
+    served = None
     address = state.remote() or state.hooks.server(state.settings())
-    served = Api(HttpTransport(address.url), address.key).get("/version") if address else None
+    if address is not None:
+        with state.api_at(address) as api:
+            served = api.get("/version")
     answer = {"version": __version__, "server": served}
     state.printer.result(
         answer,

@@ -46,9 +46,7 @@ def update_bank_config(call: Call) -> Wire:
 
 def _apply(call: Call, updates: Mapping[str, Any]) -> BankRow:
     context = call.context
-    return banks.create_or_update(
-        context.banks, call.grant, context.settings, None, updates, context.clock()
-    )
+    return banks.create_or_update(context.banks, call.grant, context.settings, None, updates, context.clock())
 
 
 def reset_bank_config(call: Call) -> Wire:

@@ -6,6 +6,8 @@ import threading
 
 from lorebank.storage.ports import Counts
 
+_MOST_TOTALS = 100
+
 
 class StoreCache:
     """Small derived numbers of one store, safe to use from any thread."""
@@ -13,6 +15,7 @@ class StoreCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: tuple[int, Counts] | None = None
+        self._totals: tuple[int, dict[str, int]] = (-1, {})
         self._complete: dict[tuple[str, int], int] = {}
 
     def counts(self, seq: int) -> Counts | None:
@@ -24,6 +27,18 @@ class StoreCache:
         """Remember the numbers of the whole store at `seq`."""
         with self._lock:
             self._counts = (seq, counts)
+
+    def total(self, seq: int, query: str) -> int | None:
+        """How many rows a query over the whole store had at `seq`, where it is known."""
+        with self._lock:
+            return self._totals[1].get(query) if self._totals[0] == seq else None
+
+    def keep_total(self, seq: int, query: str, total: int) -> None:
+        """Remember that; whoever pages through a listing asks again and again."""
+        with self._lock:
+            if self._totals[0] != seq or len(self._totals[1]) >= _MOST_TOTALS:
+                self._totals = (seq, {})
+            self._totals[1][query] = total
 
     def complete_through(self, model_id: str, vector_epoch: int) -> int:
         """The seq up to which every valid memory is known to have a vector of the model."""

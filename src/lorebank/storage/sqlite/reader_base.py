@@ -27,6 +27,9 @@ class ReaderBase:
         self._streams: list[sqlite3.Cursor] = []
         self._scope = scope(resolved(filter, self._all_tags))
 
+    # A write transaction may still be rolled back, so nothing it sees is worth remembering.
+    _settled = True
+
     def seq(self) -> int:
         """The sequence number of the last change that this snapshot holds."""
         return self._seq
@@ -71,6 +74,17 @@ class ReaderBase:
     def _number(self, sql: str, parts: dict[str, str] | None = None, /, **parameters: Any) -> int:
         """The single number that a statement returns."""
         return int(self._one(sql, parts, **parameters)[0] or 0)
+
+    def _total(self, sql: str, parts: dict[str, str], parameters: dict[str, Any]) -> int:
+        """The number of rows of a listing, remembered while the store does not change."""
+        if not (self._settled and self._scope.everything):
+            return self._number(sql, parts, **parameters)
+        query = repr((sql, parts, parameters))
+        known = self._cache.total(self._seq, query)
+        if known is None:
+            known = self._number(sql, parts, **parameters)
+            self._cache.keep_total(self._seq, query, known)
+        return known
 
 
 def array(values: Iterable[int | str]) -> str:

@@ -19,9 +19,6 @@ _BATCH = 1000
 class DerivedReads(ReaderBase):
     """The derived-data methods of a reader; the port's docstrings are the contract."""
 
-    # A write transaction may still be rolled back, so nothing it sees is worth remembering.
-    _settled = True
-
     def meta(self, name: str) -> Any:
         row = self._one(_SQL.meta, name=name)
         return None if row is None else values.from_json(row[0])
@@ -30,7 +27,7 @@ class DerivedReads(ReaderBase):
         return map(values.index_row, self._stream(_SQL.index_rows, after=after))
 
     def deleted_keys(self, after: int) -> Sequence[int]:
-        return [row[0] for row in self._rows(_SQL.deleted_keys, after=after)]
+        return sorted(row[0] for row in self._rows(_SQL.deleted_keys, after=after))
 
     def vectors(self, model_id: str, after_seq: int) -> Iterator[tuple[Sequence[int], bytes]]:
         if after_seq > 0:

@@ -25,7 +25,7 @@ class DocumentReads(ReaderBase):
         where, parameters = self._document_where(query)
         rows = self._rows(_SQL.page, {"where": where}, **parameters, **window(page))
         found = [values.document(row) for row in rows]
-        return Listing(found, self._number(_SQL.total, {"where": where}, **parameters))
+        return Listing(found, self._total(_SQL.total, {"where": where}, parameters))
 
     def documents_matching_text(self, ids: Sequence[str], text: str) -> Mapping[str, Sequence[str]]:
         rows = self._rows(_SQL.matching_text, ids=array(ids), text=fold(text))

@@ -31,7 +31,7 @@ class MemoryReads(ReaderBase):
         narrow = any(getattr(query, name) is not None for name in _NARROW)
         parts = {"columns": values.MEMORY, "where": where, "hint": "+" if narrow else ""}
         rows = self._rows(MEMORIES.page, parts, **parameters, **window(page)).fetchall()
-        total = self._number(MEMORIES.total, parts, **parameters)
+        total = self._total(MEMORIES.total, parts, parameters)
         return Listing(self._memories(rows), total)
 
     def memories_by_key(self, keys: Sequence[int]) -> dict[int, Memory]:

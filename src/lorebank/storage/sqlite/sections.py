@@ -123,9 +123,9 @@ class WriteSql:
     insert_mention: str
     set_entity_keys: str
     drop_mentions: str
-    recount_entities: str
+    unmention_entity: str
     delete_unnamed: str
-    entities_named: str
+    mentions_of: str
     full_row: str
     insert_version: str
     next_in_thread: str

@@ -214,7 +214,7 @@ class MemoryWrites(WriterBase):
         self, key: int, after: Mapping[str, Any], entities: Sequence[tuple[str, str]] | None
     ) -> None:
         """Write the mentions anew: names, validity or time may have changed."""
-        old = [row[0] for row in self._rows(WRITE.entities_named, keys=array([key]))]
+        old = self._rows(WRITE.mentions_of, keys=array([key])).fetchall()
         if entities is None:
             entities = [(row[1], "") for row in self._rows(MEMORIES.entity_names, keys=array([key]))]
         self._rows(WRITE.drop_mentions, key=key)
@@ -229,23 +229,23 @@ class MemoryWrites(WriterBase):
             return 0
         seq = self._touch()
         gone = array(keys)
-        entities = [row[0] for row in self._rows(WRITE.entities_named, keys=gone)]
+        mentions = self._rows(WRITE.mentions_of, keys=gone).fetchall()
         observations = array(row[0] for row in self._rows(WRITE.observations_on, keys=gone))
         followers = self._followers(keys)
         self._rows(WRITE.bury, keys=gone, seq=seq)
         self._rows(WRITE.delete_memories, keys=gone)
         self._make_stale(followers)
-        self._settle_entities(entities, keep=keep_entities)
+        self._settle_entities(mentions, keep=keep_entities)
         self._rows(WRITE.recount_observations, keys=observations, seq=seq)
         baseless = [row[0] for row in self._rows(WRITE.baseless_observations, keys=observations)]
         self._delete(baseless, keep_entities=keep_entities)
         return len(keys)
 
-    def _settle_entities(self, keys: Iterable[int], *, keep: bool = False) -> None:
-        affected = array(keys)
-        self._rows(WRITE.recount_entities, keys=affected)
+    def _settle_entities(self, gone: Sequence[tuple[int, int]], *, keep: bool = False) -> None:
+        """Count mentions out: (number, entity key) each; entities that nothing names go with them."""
+        self._many(WRITE.unmention_entity, gone)
         if not keep:
-            self._rows(WRITE.delete_unnamed, keys=affected)
+            self._rows(WRITE.delete_unnamed, keys=array(key for _, key in gone))
 
 
 def _columns(key: int, memory: NewMemory, digest: str, seq: int, now: Micros) -> tuple[Any, ...]:

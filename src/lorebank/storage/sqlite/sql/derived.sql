@@ -14,7 +14,7 @@ FROM memories m WHERE m.seq > :after ORDER BY m.seq, m.key
 
 -- deleted_keys --
 -- Keys of memories deleted after a seq.
-SELECT key FROM tombstones WHERE seq > :after ORDER BY key
+SELECT key FROM tombstones WHERE seq > :after
 
 -- all_vectors --
 -- (memory key, float16 row) of every vector of a model.

@@ -2,7 +2,7 @@
 -- Visible documents without text, most recently updated first, each with its number of visible valid memories.
 SELECT d.id, NULL, d.text_length, d.content_hash, d.metadata, d.retain_params, d.tags, d.observation_scopes,
     d.created_at, d.updated_at, (
-        SELECT count(DISTINCT m.key) FROM memory_sources s JOIN memories m ON m.key = s.memory_key
+        SELECT count(DISTINCT m.key) FROM memory_sources s CROSS JOIN memories m ON m.key = s.memory_key
         WHERE s.document_id = d.id AND m.state = 'valid' AND {seen}
     )
 FROM documents d WHERE {where} ORDER BY d.updated_at DESC, d.id DESC LIMIT :limit OFFSET :offset
@@ -20,7 +20,7 @@ WHERE d.id IN (SELECT value FROM json_each(:ids)) AND {docs}
 -- One visible document with its text.
 SELECT d.id, d.text, d.text_length, d.content_hash, d.metadata, d.retain_params, d.tags, d.observation_scopes,
     d.created_at, d.updated_at, (
-        SELECT count(DISTINCT m.key) FROM memory_sources s JOIN memories m ON m.key = s.memory_key
+        SELECT count(DISTINCT m.key) FROM memory_sources s CROSS JOIN memories m ON m.key = s.memory_key
         WHERE s.document_id = d.id AND m.state = 'valid' AND {seen}
     )
 FROM documents d WHERE d.id = :id AND {docs}
@@ -38,7 +38,7 @@ SELECT count(*) FROM document_events v JOIN documents d ON d.id = v.document_id 
 -- fact_types --
 -- (fact type, count) of the visible valid memories that rest on a visible document.
 SELECT m.fact_type, count(DISTINCT m.key) FROM memory_sources s
-JOIN memories m ON m.key = s.memory_key JOIN documents d ON d.id = s.document_id
+CROSS JOIN memories m ON m.key = s.memory_key JOIN documents d ON d.id = s.document_id
 WHERE s.document_id = :id AND m.state = 'valid' AND {seen} AND {docs} GROUP BY m.fact_type
 
 -- chunks --

@@ -1,3 +1,6 @@
+-- A plus sign before a column keeps SQLite from using its index: `state` splits the memories badly,
+-- and without statistics SQLite takes every equality for a good one.
+
 -- page --
 -- The memories of a page, newest first, with the columns of `values.MEMORY`.
 SELECT {columns} FROM memories m WHERE {where}
@@ -10,7 +13,7 @@ SELECT count(*) FROM memories m WHERE {where}
 -- by_key --
 -- Visible valid memories whose keys are in a JSON array.
 SELECT {columns} FROM memories m
-WHERE m.key IN (SELECT value FROM json_each(:keys)) AND m.state = 'valid' AND {seen}
+WHERE m.key IN (SELECT value FROM json_each(:keys)) AND +m.state = 'valid' AND {seen}
 
 -- by_id --
 -- One visible memory in any state.
@@ -24,7 +27,7 @@ WHERE m.id = :id AND {seen} ORDER BY h.key DESC
 -- same_facts --
 -- (dedup, key) of the visible valid memories with one of these digests; the oldest last, so that it wins.
 SELECT m.dedup, m.key FROM memories m
-WHERE m.dedup IN (SELECT value FROM json_each(:digests)) AND m.state = 'valid' AND {seen} ORDER BY m.key DESC
+WHERE m.dedup IN (SELECT value FROM json_each(:digests)) AND +m.state = 'valid' AND {seen} ORDER BY m.key DESC
 
 -- entity_names --
 -- (memory key, entity name) of these memories, in order of mention.
@@ -46,7 +49,7 @@ SELECT coalesce(max(position) + 1, 0) FROM memories WHERE thread = :thread
 
 -- tag_sets --
 -- (tags, count) of the visible valid memories, one row for each different tag set.
-SELECT m.tags, count(*) FROM memories m WHERE m.state = 'valid' AND {seen} GROUP BY m.tags
+SELECT m.tags, count(*) FROM memories m WHERE +m.state = 'valid' AND {seen} GROUP BY m.tags
 
 -- all_tags --
 -- Every tag that a memory or a document carries, whoever may see it.

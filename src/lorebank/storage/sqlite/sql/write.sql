@@ -48,20 +48,22 @@ UPDATE memories SET entity_keys = ? WHERE key = ?
 -- Forgets what a memory names.
 DELETE FROM memory_entities WHERE memory_key = :key
 
--- recount_entities --
--- Counts the mentions of these entities anew.
-UPDATE entities SET (mention_count, first_seen, last_seen) = (
-    SELECT count(*), min(seen), max(seen) FROM memory_entities WHERE entity_key = entities.key AND valid = 1
-) WHERE key IN (SELECT value FROM json_each(:keys))
+-- unmention_entity --
+-- Counts mentions of an entity out; its times are those of what is left.
+UPDATE entities SET mention_count = mention_count - ?1,
+    first_seen = (SELECT min(seen) FROM memory_entities WHERE entity_key = ?2 AND valid = 1),
+    last_seen = (SELECT max(seen) FROM memory_entities WHERE entity_key = ?2 AND valid = 1)
+WHERE key = ?2
 
 -- delete_unnamed --
 -- Deletes those of these entities that no memory in any state names.
 DELETE FROM entities WHERE key IN (SELECT value FROM json_each(:keys))
 AND NOT EXISTS (SELECT 1 FROM memory_entities WHERE entity_key = entities.key)
 
--- entities_named --
--- The entities that these memories name.
-SELECT DISTINCT entity_key FROM memory_entities WHERE memory_key IN (SELECT value FROM json_each(:keys))
+-- mentions_of --
+-- (valid mentions, entity key) of the entities that these memories name.
+SELECT sum(valid), entity_key FROM memory_entities WHERE memory_key IN (SELECT value FROM json_each(:keys))
+GROUP BY entity_key
 
 -- full_row --
 -- What an edit needs of a visible memory.
@@ -112,7 +114,7 @@ DELETE FROM vectors WHERE memory_key IN (SELECT value FROM json_each(:keys))
 
 -- drop_semantic_links --
 -- Deletes the semantic links at a memory.
-DELETE FROM links WHERE type = 'semantic' AND (source = :key OR target = :key)
+DELETE FROM links WHERE +type = 'semantic' AND (source = :key OR target = :key)
 
 -- visible_keys --
 -- Which of these memories are visible.

@@ -103,7 +103,7 @@ CREATE INDEX memories_by_type ON memories (state, fact_type, created_at);
 CREATE INDEX memories_by_tags ON memories (tags, state, fact_type);
 CREATE INDEX memories_by_update ON memories (updated_at);
 CREATE INDEX memories_by_thread ON memories (thread, position) WHERE thread IS NOT NULL;
-CREATE INDEX memories_by_dedup ON memories (dedup) WHERE state = 'valid';
+CREATE INDEX memories_by_dedup ON memories (dedup);
 
 CREATE TABLE memory_sources (
     memory_key INTEGER NOT NULL REFERENCES memories (key) ON DELETE CASCADE,
