@@ -50,6 +50,15 @@ def test_the_sum_behind_the_final_score_is_told() -> None:
     )
 
 
+def test_a_sum_of_nothing_or_with_a_malus_is_told_too() -> None:
+    assert final_line({"parts": {}, "multipliers": {"recency": 1.01}, "final": 0.0}) == (
+        "0.000 × 1.010 recency → final 0.000"
+    )
+    assert final_line({"parts": {"semantic": 0.3, "asking": -0.03}, "fused": 0.27}) == (
+        "0.300 semantic - 0.030 asking = 0.270"
+    )
+
+
 def test_arms_are_listed_by_rank() -> None:
     assert arm_rows(REASON) == [("keyword", 1, 4.25), ("semantic", 2, 0.7)]
     assert arm_rows({}) == []

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from lorebank.cli import inprocess
 from lorebank.cli.api import Api, bank_path
 from lorebank.cli.failures import DENIED, INVALID, MISSING, UNAVAILABLE, CliError, from_response
 from lorebank.cli.inprocess import running
@@ -177,6 +178,21 @@ def test_an_application_in_this_process_is_started_asked_and_stopped() -> None:
     assert told["headers"]["authorization"] == "Bearer k"
     assert told["headers"]["host"] == "127.0.0.1"
     assert seen == ["started", "worked", "stopped"]
+
+
+def test_an_end_that_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await asyncio.sleep(0.05)
+        await send({"type": "lifespan.shutdown.complete"})
+
+    monkeypatch.setattr(inprocess, "PATIENCE_SECONDS", 0.01)
+    told: list[str] = []
+    with running(slow, told.append):
+        assert told == []
+    assert told == [inprocess.FINISHING]
 
 
 def test_an_application_that_cannot_start_says_why() -> None:

@@ -148,6 +148,7 @@ def test_two_operations_on_one_document_never_run_side_by_side(bank: BankHandle)
         writer.put_operation(second)
         held = lease(writer)
         assert writer.lease_operation(NOW, 60) is None
+        assert writer.runnable_at(NOW) == held.until == NOW + 60 * SECOND
         writer.finish_operation(first.id, held.token, "completed", NOW)
         assert lease(writer).operation.id == second.id
 

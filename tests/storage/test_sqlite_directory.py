@@ -122,6 +122,8 @@ def test_a_missing_store_is_reported_by_check(data: Path) -> None:
     engine = open_engine(data)
     shutil.rmtree(data / "banks" / engine.bank().store_id)
     (data / "banks" / "stray").mkdir()
+    with pytest.raises(Corrupt, match="missing"):
+        engine.bank().seq()
     assert engine.directory.check() == [
         "the store of bank 'Team' is missing",
         "1 folders in 'banks' belong to no bank and are left alone: stray",

@@ -138,7 +138,7 @@ def test_look_ups_never_walk_the_whole_store(file: str, names: list[str], tmp_pa
             statement = statement.replace(f"{{{part}}}", "1")
         parameters = dict.fromkeys(re.findall(r":(\w+)", statement))
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
-        assert plan and not [step for step in plan if re.match(r"SCAN (?!json_each|\()|.*\(state=\?\)", step)], (
-            name
-        )
+        assert plan and not [
+            step for step in plan if re.match(r"SCAN (?!json_each|\()|.*\(state=\?\)", step)
+        ], name
     db.close()

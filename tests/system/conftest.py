@@ -37,4 +37,3 @@ def client(served: Server) -> Iterator[Client]:
     """A client of the shared server with the root key."""
     client = served.client()
     yield client
-    client.close()

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlencode
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -195,6 +195,11 @@ class Client:
         return self.request("GET", done["result_metadata"]["download_url"]).body
 
 
+def _drain(stream: IO[str]) -> None:
+    with stream:
+        stream.read()
+
+
 def until(look: Callable[[], Any], what: str, timeout: float = WAIT_S) -> Any:
     """The first true answer of `look`."""
     deadline = time.monotonic() + timeout
@@ -218,6 +223,8 @@ class Server:
     port: int = 0
     starts: int = 0
     process: subprocess.Popen[str] | None = None
+    _reader: threading.Thread | None = None
+    _clients: list[Client] = field(default_factory=list)
 
     @property
     def data_dir(self) -> Path:
@@ -238,8 +245,11 @@ class Server:
 
     @property
     def pid(self) -> int:
+        """The server's own process, also where a wrapper started it."""
         assert self.process is not None
-        return self.process.pid
+        if not self.wrapper:
+            return self.process.pid
+        return int(json.loads((self.data_dir / "lorebank.lock").read_text())["pid"])
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LOREBANK_")}
@@ -283,7 +293,8 @@ class Server:
         self.port = int(found[1])
         self.starts += 1
         # Whatever else it prints must not fill the pipe.
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        self._reader = threading.Thread(target=_drain, args=(self.process.stdout,), daemon=True)
+        self._reader.start()
         return self
 
     def kill(self) -> None:
@@ -295,15 +306,35 @@ class Server:
         self._end(signal.SIGTERM)
 
     def _end(self, how: int) -> None:
+        while self._clients:
+            self._clients.pop().close()
         if self.process is None:
             return
-        self.process.send_signal(how)
+        os.kill(self.pid, how)
         self.process.wait(WAIT_S)
-        self.process = None
+        if self._reader is not None:
+            self._reader.join(WAIT_S)
+        elif self.process.stdout is not None:
+            self.process.stdout.close()
+        self.process = self._reader = None
 
     def client(self, key: str | None = "") -> Client:
-        """A client with the root key, or with the key given (None: without any)."""
-        return Client(self.port, self.key if key == "" else key)
+        """A client with the root key, or with the key given (None: without any). It is closed with the server."""
+        made = Client(self.port, self.key if key == "" else key)
+        self._clients.append(made)
+        return made
+
+    def spawn_command(self, *argv: str) -> subprocess.Popen[str]:
+        """A command of the command line, not waited for."""
+        return subprocess.Popen(
+            self.command(*argv),
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.home,
+        )
 
     def run(self, *argv: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """A command of the command line on this data directory."""
@@ -322,5 +353,4 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.stop()
+        self.stop()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,14 +30,22 @@ BATCH = 128
 _SLICE = 1024
 _DEADLINE_S = 120.0
 _RETRY_S = 5.0
+# While retains follow each other this closely, a full batch waits, but never longer than the second.
+_QUIET_S = 0.06
+_LONGEST_PACE_S = 1.0
 
 
 def build(
-    handle: BankHandle, service: EmbedService, stop: threading.Event, *, most: int | None = None
+    handle: BankHandle,
+    service: EmbedService,
+    stop: threading.Event,
+    *,
+    most: int | None = None,
+    pace: Callable[[], None] = lambda: None,
 ) -> bool:
     """Embed what has no vector of the service's model yet, oldest first; True when nothing is left.
 
-    Ends early when `stop` is set or about `most` are made. Raises `Unavailable` when the embedder does
+    `pace` is called before each full batch and may take its time. Ends early when `stop` is set or about `most` are made. Raises `Unavailable` when the embedder does
     not answer: what was stored stays, the rest is found again by the next call.
     """
     made = 0
@@ -44,6 +54,8 @@ def build(
             waiting = reader.missing_vectors(service.model_id, BATCH)
         if not waiting:
             return True
+        if len(waiting) == BATCH:
+            pace()
         matrix = service.embed_documents([embed_text(w.text, w.previous) for w in waiting], _DEADLINE_S)
         packed = matrix.astype("<f2")
         rows = [(w.key, w.seq, packed[i].tobytes()) for i, w in enumerate(waiting)]
@@ -75,6 +87,7 @@ class VectorBuilder:
         self._stop = threading.Event()
         self.failures: dict[BankId, str] = {}
         self._current: BankId | None = None
+        self._told = 0.0
         self._busy = True  # until the first look at every bank is over
         self._thread = threading.Thread(target=self._run, name="vectors", daemon=True)
 
@@ -84,6 +97,7 @@ class VectorBuilder:
 
     def notify(self, handle: BankHandle) -> None:
         """Say that the bank has memories without vectors."""
+        self._told = time.monotonic()
         self._add(BankId(handle.bank.bank_id))
 
     def settle(self, handle: BankHandle, timeout_s: float) -> None:
@@ -177,7 +191,15 @@ class VectorBuilder:
         if service is None:
             log.warning("vectors of a bank come from %s, which is not configured; run a reembed", model_id)
         elif service.dimension:
-            build(handle, service, self._stop)
+            build(handle, service, self._stop, pace=self._pace)
+
+    def _pace(self) -> None:
+        """Let a bulk retain go first: acknowledgements come at full speed, then the vectors do."""
+        ends = time.monotonic() + _LONGEST_PACE_S
+        while (now := time.monotonic()) < min(ends, self._told + _QUIET_S):
+            self._stop.wait(min(ends, self._told + _QUIET_S) - now)
+            if self._stop.is_set():
+                return
 
     def _approach(self, handle: BankHandle, model_id: str) -> None:
         """One slice of a re-embed, then the next bank's turn: fresh memories elsewhere must not wait."""

@@ -94,7 +94,7 @@ class State:
             from lorebank.cli.inprocess import running
 
             self.in_process = True
-            return Api(stack.enter_context(running(app)), self.api_key or key)
+            return Api(stack.enter_context(running(app, self.printer.note)), self.api_key or key)
 
 
 def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -19,7 +19,9 @@ from lorebank.errors import Unavailable
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
-STOP_SECONDS = 30.0
+STOP_SECONDS = 120.0
+PATIENCE_SECONDS = 2.0
+FINISHING = "finishing what was begun; Ctrl-C leaves the rest to the next start"
 
 
 class InProcess:
@@ -38,8 +40,11 @@ class InProcess:
 
 
 @contextmanager
-def running(app: AsgiApp) -> Iterator[InProcess]:
-    """The application started, on its own loop; it is shut down in order at the end."""
+def running(app: AsgiApp, note: Callable[[str], None] = lambda _: None) -> Iterator[InProcess]:
+    """The application started, on its own loop; it is shut down in order at the end.
+
+    `note` is told when the end takes long, because background work is being completed.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="lorebank-in-process", daemon=True)
     thread.start()
@@ -49,12 +54,21 @@ def running(app: AsgiApp) -> Iterator[InProcess]:
         try:
             yield InProcess(app, loop)
         finally:
-            _wait(loop, asyncio.wait_for(lifespan.stop(), STOP_SECONDS))
+            _stop(loop, lifespan, note)
     finally:
         _wait(loop, loop.shutdown_default_executor())
         loop.call_soon_threadsafe(loop.stop)
         thread.join(STOP_SECONDS)
         loop.close()
+
+
+def _stop(loop: asyncio.AbstractEventLoop, lifespan: Lifespan, note: Callable[[str], None]) -> None:
+    ending = asyncio.run_coroutine_threadsafe(lifespan.stop(), loop)
+    try:
+        ending.result(PATIENCE_SECONDS)
+    except TimeoutError:
+        note(FINISHING)
+        ending.result(STOP_SECONDS)
 
 
 def _wait(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:

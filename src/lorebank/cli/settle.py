@@ -29,7 +29,10 @@ def wait_for_vectors(api: Api, seconds: float = SECONDS) -> None:
 def _wait(api: Api, seconds: float, *, vectors: bool) -> None:
     deadline = time.monotonic() + seconds
     pause = FIRST_PAUSE
-    while not _settled(api.get("/v1/lorebank/status"), vectors=vectors) and time.monotonic() < deadline:
+    while (
+        not _settled(api.get("/v1/lorebank/status", counts=vectors), vectors=vectors)
+        and time.monotonic() < deadline
+    ):
         time.sleep(pause)
         pause = min(pause * 1.3, LONGEST_PAUSE)
 

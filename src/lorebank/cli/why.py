@@ -75,12 +75,13 @@ def arm_rows(reason: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 
 def final_line(reason: Mapping[str, Any]) -> str:
-    """How the final score came about, for example `0.410 semantic + 0.220 keyword = 0.630, final 0.630`."""
+    """How the final score came about, for example `0.410 semantic = 0.410 → final 0.410`."""
     parts = "".join(f"{_signed(value)} {_name(name)}" for name, value in (reason.get("parts") or {}).items())
-    parts = parts.removeprefix(" + ").strip()
+    parts = parts.removeprefix(" + ").strip() or "0.000"
     factors = [(name, f"{value:.3f}") for name, value in (reason.get("multipliers") or {}).items()]
     times = "".join(f" × {value} {_name(name)}" for name, value in factors if value != "1.000")
-    told = [f"({parts}){times}" if times and parts else parts + times]
+    several = " + " in parts or " - " in parts
+    told = [f"({parts}){times}" if times and several else parts + times]
     if isinstance(reason.get("fused"), int | float):
         told.append(f"= {reason['fused']:.3f}")
     if isinstance(reason.get("reranker"), int | float):

@@ -87,10 +87,10 @@ class Vectors:
 
     def cosines_of(self, queries: Sequence[Floats], count: int) -> list[Floats]:
         """`cosines` of several queries at once, for the price of reading the matrix once."""
-        together = np.stack(queries)
+        together = np.ascontiguousarray(np.stack(queries).T)
         scores = np.full((len(queries), count), MISSING, np.float32)
         for start, block in self._used(count):
-            np.matmul(together, block.T, out=scores[:, start : start + len(block)])
+            scores[:, start : start + len(block)] = (block @ together).T
         for row in scores:
             self._hide_missing(row)
         return list(scores)

@@ -173,6 +173,9 @@ class BankReader(Protocol):
     def entity_names(self) -> Sequence[tuple[str, str]]:
         """(name, type) of every entity: the bank's own known entities, for extraction."""
 
+    def entities_named(self, names: Sequence[str]) -> Mapping[str, Entity]:
+        """Entities by exactly these names, as far as a visible memory names them."""
+
     def entities_of(self, keys: Sequence[int]) -> Mapping[int, Sequence[Entity]]:
         """The entities of each memory, in order of mention."""
 

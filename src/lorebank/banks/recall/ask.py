@@ -55,12 +55,17 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory that made it into the answer, with its search hit and the cross-encoder's 0..1 score."""
+    """A memory that made it into the answer, with its scores; `hit` tells them apart where a trace is asked.
+
+    `final` and `reranker` are 0..1, `semantic` is a cosine, `keyword` a BM25 score.
+    """
 
     memory: Memory
-    hit: Hit
     final: float
     reranker: float | None = None
+    semantic: float | None = None
+    keyword: float | None = None
+    hit: Hit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from lorebank import tokens
 from lorebank.banks.recall.ask import ChunkPart, Found
@@ -53,24 +55,24 @@ def entity_parts(
 
     Names and observation texts count; an entity that does not fit any more ends the list.
     """
-    named = reader.entities_of([item.memory.key for item in found])
-    counts: dict[str, int] = {}
-    known: dict[str, Entity] = {}
-    for item in found:
-        for entity in named.get(item.memory.key, ()):
-            known[entity.id] = entity
-            counts[entity.id] = counts.get(entity.id, 0) + 1
-    order = sorted(known.values(), key=lambda e: -counts[e.id])[:_MOST_ENTITIES]
+    counts = Counter(name for item in found for name in item.memory.entities)
     observations = [item.memory for item in found if item.memory.fact_type == "observation"]
-    parts: list[tuple[Entity, Sequence[Memory]]] = []
+    about: dict[str, Sequence[Memory]] = {}
     left = max_tokens
-    for entity in order:
-        about = [m for m in observations if entity.name in m.entities]
-        left -= tokens.count(entity.name) + sum(m.tokens for m in about)
+    for name, _ in counts.most_common(_MOST_ENTITIES):
+        naming = [memory for memory in observations if name in memory.entities]
+        left -= _cost(name) + sum(memory.tokens for memory in naming)
         if left < 0:
             break
-        parts.append((entity, about))
-    return parts
+        about[name] = naming
+    known = reader.entities_named(list(about))
+    return [(known[name], naming) for name, naming in about.items() if name in known]
+
+
+@lru_cache(maxsize=4096)
+def _cost(name: str) -> int:
+    """The tokens of a name; the same few names come again and again."""
+    return tokens.count(name)
 
 
 def source_fact_parts(

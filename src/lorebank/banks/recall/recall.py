@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lorebank import tokens
 from lorebank.banks.config import BankConfig
 from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
 from lorebank.banks.recall import parts, trace
-from lorebank.banks.recall.ask import Answer, Ask, Found, Include
+from lorebank.banks.recall.ask import Answer, Ask, Found, Include, MinScores
 from lorebank.errors import Unavailable
 from lorebank.metrics import Metrics
 from lorebank.models.ports import Vector
@@ -19,12 +20,14 @@ from lorebank.models.service import EmbedService, RerankService
 from lorebank.search import (
     ARMS,
     Arm,
+    Hit,
     Reranked,
     SearchQuery,
     SearchResult,
     SearchSettings,
     Snapshot,
     blend,
+    embed_text,
     fit,
     search,
 )
@@ -192,28 +195,49 @@ def _ranked(
     result: SearchResult,
     notes: _Notes,
 ) -> list[Reranked]:
-    """The search's hits in final order, without those below the least scores."""
+    """The search's hits in final order, cut to the token budget, without those below the least scores."""
     logits: Sequence[float] = ()
     if _wants_rerank(config, ask) and len(result):
         began = time.perf_counter()
         logits = _logits(engine, reader, text, result, notes)
         notes.clock("rerank", began)
-    least = ask.min_scores
-    return [
+    if not len(logits):
+        return _kept(result, ask)
+    order = [
         ranked
         for ranked in blend(result.scores.tolist(), logits, _SETTINGS.rerank_weight)
-        if (least.final is None or ranked.score >= least.final)
-        and (least.reranker is None or ranked.reranker is None or ranked.reranker >= least.reranker)
+        if _above(ask.min_scores, ranked)
     ]
+    costs = result.tokens.tolist()
+    return [order[place] for place in fit([costs[item.place] for item in order], ask.max_tokens)]
+
+
+def _kept(result: SearchResult, ask: Ask) -> list[Reranked]:
+    """As `_ranked` without a cross-encoder: the scores fall, so those above the least are the first."""
+    least = ask.min_scores.final
+    above = len(result) if least is None else int((result.scores >= least).sum())
+    return [
+        Reranked(place, None, float(result.scores[place]))
+        for place in fit(result.tokens[:above].tolist(), ask.max_tokens)
+    ]
+
+
+def _above(least: MinScores, ranked: Reranked) -> bool:
+    return (least.final is None or ranked.score >= least.final) and (
+        least.reranker is None or ranked.reranker is None or ranked.reranker >= least.reranker
+    )
 
 
 def _logits(
     engine: Engine, reader: BankReader, text: str, result: SearchResult, notes: _Notes
 ) -> Sequence[float]:
-    """The cross-encoder's judgement of the best hits; none when it does not answer in time."""
-    keys = [int(key) for key in result.keys[: _SETTINGS.rerank_pool]]
-    stored = reader.memories_by_key(keys)
-    texts = [stored[key].text if key in stored else "" for key in keys]
+    """The cross-encoder's judgement of the best hits, each read with the turn before it; none when it
+    does not answer in time.
+    """
+    pool = _SETTINGS.rerank_pool
+    keys, before = result.keys[:pool].tolist(), result.previous[:pool].tolist()
+    stored = reader.memories_by_key(sorted({key for key in (*keys, *before) if key >= 0}))
+    texts = [_with_previous(stored.get(key), stored.get(near)) for key, near in zip(keys, before, strict=True)]
     try:
         logits: list[float] = engine.reranker.score(text, texts, engine.rerank_deadline_s).tolist()
     except Unavailable as exc:
@@ -222,23 +246,36 @@ def _logits(
     return logits
 
 
+def _with_previous(memory: Memory | None, previous: Memory | None) -> str:
+    if memory is None:
+        return ""
+    return embed_text(memory.text, None if previous is None else previous.text)
+
+
 def _hydrated(
     reader: BankReader, result: SearchResult, ranked: Sequence[Reranked], visible: TagFilter | None, ask: Ask
 ) -> list[Found]:
-    """The rows of what fits the token budget, read again and checked again: a row may have changed since."""
-    costs = result.tokens[[item.place for item in ranked]].tolist() if ranked else []
-    kept = [ranked[place] for place in fit(costs, ask.max_tokens)]
-    rows = reader.memories_by_key([int(result.keys[item.place]) for item in kept])
-    hits = result.at([item.place for item in kept])
+    """The rows of what was ranked, read again and checked again: a row may have changed since."""
+    places = [item.place for item in ranked]
+    keys = result.keys[places].tolist() if places else []
+    rows = reader.memories_by_key(keys)
+    hits: Sequence[Hit | None] = result.at(places) if ask.trace else [None] * len(places)
     found: list[Found] = []
     left = ask.max_tokens
-    for item, hit in zip(kept, hits, strict=True):
-        memory = rows.get(hit.key)
+    for item, key, hit in zip(ranked, keys, hits, strict=True):
+        memory = rows.get(key)
         if memory is None or not _may_show(memory, visible, ask) or memory.tokens > left:
             continue
         left -= memory.tokens
-        found.append(Found(memory, hit, item.score, item.reranker))
+        semantic, keyword = _known(result.semantic[item.place]), _known(result.keyword[item.place])
+        found.append(Found(memory, item.score, item.reranker, semantic, keyword, hit))
     return found
+
+
+def _known(score: Any) -> float | None:
+    """A score as a number, None where the arm has none for the passage."""
+    number = float(score)
+    return None if number != number else number
 
 
 def _may_show(memory: Memory, visible: TagFilter | None, ask: Ask) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lorebank.banks.recall.ask import Ask, Found
 from lorebank.clock import to_iso
-from lorebank.search import SearchResult
+from lorebank.search import Hit, SearchResult
 
 
 def build(
@@ -27,7 +27,9 @@ def build(
         },
         "arms": {arm: {"candidates": len(keys)} for arm, keys in result.arm_keys.items()},
         "fusion": {"visible": result.visible, "candidates": result.candidates, "kept": len(result)},
-        "results": [_result(place, item) for place, item in enumerate(found, start=1)],
+        "results": [
+            _result(place, item, item.hit) for place, item in enumerate(found, start=1) if item.hit is not None
+        ],
         "timings_ms": {name: round(value, 3) for name, value in timings.items()},
         "degraded": dict(degraded),
     }
@@ -40,8 +42,7 @@ def _period(result: SearchResult) -> list[str | None] | None:
     return [to_iso(int(start * 1_000_000)), to_iso(int(end * 1_000_000))]
 
 
-def _result(place: int, item: Found) -> dict[str, Any]:
-    hit = item.hit
+def _result(place: int, item: Found, hit: Hit) -> dict[str, Any]:
     return {
         "rank": place,
         "id": item.memory.id,

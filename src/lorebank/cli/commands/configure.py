@@ -37,7 +37,7 @@ def configure(state: State, /, force: bool, **given: Any) -> None:
     It asks for port, data directory and, if you like, a language model, and writes the profile that
     -p names (or 'default'). On a terminal it asks for what no option says; elsewhere it takes the defaults.
     """
-    name = state.profile or profiles.DEFAULT
+    name = state.profile or os.environ.get(profiles.PROFILE_ENV) or profiles.DEFAULT
     path = profiles.path_of(name, os.environ)
     if path.exists() and not force:
         raise Conflict(f"the profile '{name}' exists already; overwrite it with --force")

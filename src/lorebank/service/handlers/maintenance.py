@@ -25,11 +25,20 @@ REEMBED_TO = ("local", "hosted")
 def get_server_status(call: Call) -> dict[str, Any]:
     """Sizes, counts, models and their state, waiting work, version and uptime. No path, no text."""
     context = call.context
-    totals = _totals(context, call)
     return {
         "version": __version__,
         "started_at": to_iso(context.started_at),
         "uptime_seconds": max(0, context.clock() - context.started_at) / 1e6,
+        "models": _models(context),
+        "tasks": [task_json(task) for task in context.tasks.running()],
+        **(_counted(call) if call.params["counts"] else {}),
+    }
+
+
+def _counted(call: Call) -> dict[str, Any]:
+    context = call.context
+    totals = _totals(context, call)
+    return {
         "data": {"name": context.settings.data_dir.name, "bytes": context.maintenance.disk_bytes()},
         "banks": totals["banks"],
         "memories": totals["memories"],
@@ -40,8 +49,6 @@ def get_server_status(call: Call) -> dict[str, Any]:
             "failed_operations": totals["failed"],
             "vectors": totals["vectors"],
         },
-        "models": _models(context),
-        "tasks": [task_json(task) for task in context.tasks.running()],
     }
 
 

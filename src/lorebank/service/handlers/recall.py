@@ -100,8 +100,8 @@ def _result(item: Found) -> Wire:
         "scores": {
             "final": item.final,
             "reranker": item.reranker,
-            "semantic": item.hit.semantic,
-            "keyword": item.hit.keyword,
+            "semantic": item.semantic,
+            "keyword": item.keyword,
         }
     }
 

@@ -1,4 +1,4 @@
-"""Bodies of the operations on the server as a whole."""
+"""Parameters and bodies of the operations on the server as a whole."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lorebank.service.requests.base import RequestModel
+from lorebank.service.requests.queries import Query
+
+
+class StatusQuery(Query):
+    """Whether every bank is opened and counted, which takes time where there are many."""
+
+    counts: bool = True
 
 
 class DoctorRequest(RequestModel):

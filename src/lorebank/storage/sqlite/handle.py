@@ -107,7 +107,7 @@ class SqliteHandle:
             yield store
 
     def _refuse_retired(self) -> None:
-        if self._pool.retired(self.store_id) or not (self._pool.folder / self.store_id).is_dir():
+        if self._pool.retired(self.store_id):
             raise no_bank(self._bank.bank_id)
 
     def _look_again(self, grant: Grant) -> None:

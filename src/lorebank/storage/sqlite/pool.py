@@ -30,6 +30,8 @@ class StorePool:
         self._lock = threading.Lock()
         self._entries: OrderedDict[StoreId, _Entry] = OrderedDict()
         self._known: set[StoreId] = set()
+        # Stores removed by this process: a handle to one must hear that its bank was deleted.
+        self._gone: set[StoreId] = set()
         self._closed = False
         # Names this process in leases: those of any other are void.
         self._holder = new_uuid()
@@ -58,6 +60,7 @@ class StorePool:
             except BaseException:
                 entry.retired = False
                 raise
+            self._gone.add(store_id)
 
     @contextmanager
     def _entered(self, store_id: StoreId) -> Iterator[_Entry]:
@@ -68,10 +71,10 @@ class StorePool:
             self._leave(store_id, entry)
 
     def retired(self, store_id: StoreId) -> bool:
-        """Whether the store is being removed or is gone."""
+        """Whether the store is being removed or was removed."""
         with self._lock:
             entry = self._entries.get(store_id)
-            return entry is not None and entry.retired
+            return store_id in self._gone or (entry is not None and entry.retired)
 
     def open_count(self) -> int:
         """How many stores are open."""
@@ -90,9 +93,10 @@ class StorePool:
         with self._lock:
             if self._closed:
                 raise Unavailable("the server is stopping; try again later")
-            entry = self._entries.setdefault(store_id, _Entry())
-            if entry.retired:
+            known = self._entries.get(store_id)
+            if store_id in self._gone or (known is not None and known.retired):
                 raise NotFound("the bank was deleted")
+            entry = self._entries.setdefault(store_id, known or _Entry())
             self._entries.move_to_end(store_id)
             entry.users += 1
             surplus = self._surplus()

@@ -49,6 +49,17 @@ class EntityReads(MemoryReads):
             return self._rows("SELECT name, type FROM entities ORDER BY name_key").fetchall()
         return self._rows(_SQL.names).fetchall()
 
+    def entities_named(self, names: Sequence[str]) -> Mapping[str, Entity]:
+        rows = self._rows(_SQL.named, names=array([values.name_key(name) for name in names])).fetchall()
+        numbers = self._numbers_of({row[0] for row in rows})
+        found: dict[str, Entity] = {}
+        for row in rows:
+            if numbers is None:
+                found[row[2]] = values.entity(row)
+            elif row[0] in numbers:
+                found[row[2]] = values.entity((*row[:4], *numbers[row[0]]))
+        return {name: found[name] for name in names if name in found}
+
     def entities_of(self, keys: Sequence[int]) -> Mapping[int, Sequence[Entity]]:
         rows = self._rows(_SQL.of_memories, keys=array(keys)).fetchall()
         numbers = self._numbers_of({row[1] for row in rows})

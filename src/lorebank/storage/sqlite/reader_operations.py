@@ -47,10 +47,5 @@ class OperationReads(ReaderBase):
         return None if row is None else bytes(row[0])
 
     def runnable_at(self, now: Micros) -> Micros | None:
-        soonest: Micros | None = self._one(
-            "SELECT min(CASE WHEN status = 'pending' THEN coalesce(next_retry_at, :now) ELSE lease_until END)"
-            " FROM operations WHERE status IN ('pending', 'processing')"
-            " AND id NOT IN (SELECT parent_id FROM operations WHERE parent_id IS NOT NULL)",
-            now=now,
-        )[0]
+        soonest: Micros | None = self._one(OPERATIONS.runnable_at, now=now)[0]
         return soonest

@@ -53,6 +53,7 @@ class EntitySql:
     memories: str
     names: str
     of_memories: str
+    named: str
     pairs: str
     numbers_of: str
 
@@ -66,6 +67,7 @@ class OperationSql:
     total: str
     children: str
     blob: str
+    runnable_at: str
     put: str
     candidate: str
     take: str

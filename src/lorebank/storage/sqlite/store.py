@@ -53,6 +53,11 @@ class Store:
         self._lane_thread = 0
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = threading.Lock()
+        if not (folder / STATE_FILE).exists():
+            raise Corrupt(
+                "the store of a bank is missing; bring the data directory back with 'lorebank restore', "
+                "or delete the bank"
+            )
         self._writer = connect(folder / STATE_FILE)
         try:
             self.seq = self._prepare(store_id, prune=prune)

@@ -48,6 +48,11 @@ SELECT n.memory_key, e.key, e.id, e.name, e.type, e.mention_count, e.first_seen,
 FROM memory_entities n JOIN entities e ON e.key = n.entity_key JOIN memories m ON m.key = n.memory_key
 WHERE n.memory_key IN (SELECT value FROM json_each(:keys)) AND {seen} ORDER BY n.memory_key, n.position
 
+-- named --
+-- The entities of these name keys.
+SELECT key, id, name, type, mention_count, first_seen, last_seen FROM entities
+WHERE name_key IN (SELECT value FROM json_each(:names))
+
 -- numbers_of --
 -- (entity key, mentions, first seen, last seen) over visible valid memories.
 SELECT n.entity_key, count(*), min(n.seen), max(n.seen)

@@ -18,6 +18,16 @@ SELECT {columns} FROM operations o WHERE o.parent_id = :id ORDER BY o.created_at
 -- The bytes of a blob.
 SELECT data FROM blobs WHERE id = :id
 
+-- runnable_at --
+-- When the next operation can be taken: pending ones that wait for another on their document count
+-- with the end of that one's lease.
+SELECT min(CASE WHEN o.status = 'pending' THEN coalesce(o.next_retry_at, :now) ELSE o.lease_until END)
+FROM operations o WHERE o.status IN ('pending', 'processing')
+AND NOT EXISTS (SELECT 1 FROM operations c WHERE c.parent_id = o.id)
+AND (o.status = 'processing' OR o.document_id IS NULL OR NOT EXISTS (
+    SELECT 1 FROM operations b WHERE b.status = 'processing' AND b.document_id = o.document_id
+))
+
 -- put --
 -- Inserts an operation or replaces its columns; one that is not processing afterwards has no holder any more.
 INSERT INTO operations (
