@@ -17,8 +17,8 @@ COMPILE := $(BIN)/uv --no-config pip compile pyproject.toml requirements/build.i
 	--python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate \
 	$(UNNEEDED:%=--no-emit-package %)
 # Byte code is written for what is imported, not for the 60 MB that never are.
-WARM := import dateparser, fastapi, httptools, httpx, onnxruntime, orjson, prometheus_client, rich.progress, \
-	snowballstemmer, tokenizers, typer, uvicorn
+WARM := import httptools, httpx, multipart, onnxruntime, orjson, rich.progress, rich.table, snowballstemmer, \
+	tokenizers, lorebank.bootstrap.build, lorebank.cli.app
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18

@@ -24,6 +24,8 @@ MEDIAN_FUNCTION_LINES = 12
 BROAD_HANDLERS = {
     "banks/vectors.py": "thread edge: one bank must not end the work of all others",
     "http/app.py": "HTTP edge: an unforeseen error becomes a 500 with a request id",
+    "jobs/leases.py": "thread edge: the other jobs' leases must go on",
+    "jobs/worker.py": "job and thread edge: a failed job is told, the worker lives on",
     "models/loading.py": "thread edge: nobody may wait for ever for a model that failed",
     "models/providers/onnx.py": "both native libraries raise classes without a common root",
     "models/workers.py": "thread edge: an error belongs to the caller of that one call",

@@ -24,13 +24,13 @@ class Refuse:
             raise ImportError(f"{name} is not installed in the offline default")
 
 sys.meta_path.insert(0, Refuse())
-import dateparser, fastapi, httptools, httpx, multipart, orjson, prometheus_client, rich.progress
-import rich.table, snowballstemmer, typer, uvicorn.protocols.http.httptools_impl
+import click, httptools, httpx, multipart, orjson, rich.progress, rich.table, snowballstemmer
+import starlette.routing, uvicorn.protocols.http.httptools_impl
 from lorebank import tokens
 from lorebank.models.local import local_embedder, local_reranker
 from lorebank.models.service import EmbedService, RerankService
 from lorebank.models.workers import WorkerPool
-import lorebank.bootstrap
+import lorebank.bootstrap.build
 
 pool = WorkerPool(1)
 assert EmbedService(local_embedder(), pool).embed_query("hello", 60).shape == (384,)

@@ -31,7 +31,7 @@ class Recorder:
     def load_settings(self, flags: Mapping[str, Any], profile: Path | None) -> Settings:
         return load(flags, None, profile)
 
-    def serve(self, settings: Settings) -> int:
+    def serve(self, settings: Settings, *, as_json: bool) -> int:
         self.served = settings
         return 0
 

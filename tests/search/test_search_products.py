@@ -23,7 +23,7 @@ def vectors() -> Vectors:
 def test_many_at_once_equal_each_alone(vectors: Vectors) -> None:
     queries = np.random.default_rng(2).standard_normal((5, 4), dtype=np.float32)
     for query, scores in zip(queries, vectors.cosines_of(list(queries), ROWS), strict=True):
-        assert scores == pytest.approx(vectors.cosines(query, ROWS), abs=1e-5)
+        assert np.abs(scores - vectors.cosines(query, ROWS)).max() < 1e-5
         assert (scores[-7:] == MISSING).all()
 
 
@@ -42,7 +42,9 @@ def test_simultaneous_questions_all_get_their_own_scores(vectors: Vectors) -> No
         thread.join(timeout=30)
     assert sorted(found) == list(range(len(queries)))
     for number, scores in found.items():
-        assert scores == pytest.approx(vectors.cosines(queries[number], ROWS - number % 3), abs=1e-5)
+        expected = vectors.cosines(queries[number], ROWS - number % 3)
+        assert scores.shape == expected.shape
+        assert np.abs(scores - expected).max() < 1e-5
 
 
 def test_a_failed_product_reaches_its_question_and_frees_the_lane(vectors: Vectors) -> None:

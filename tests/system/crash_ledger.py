@@ -135,7 +135,9 @@ class Ledger:
         touched = {t for name in self.touched.get(bank, ()) for t in state.documents.get(name, ())}
         asked = sorted(state.memories, key=lambda token: (token in touched, token))
         for token in asked[-4 * _SAMPLE :] if everything else asked[-_SAMPLE if touched else -1 :]:
-            assert any(token in r["text"] for r in client.recall(bank, token)), f"{bank}: {token} is not found"
+            assert any(token in r["text"] for r in client.recall(bank, token)), (
+                f"{bank}: {token} is not found"
+            )
         for token in sorted(self.gone.get(bank, set()) - state.memories)[:_SAMPLE]:
             assert not any(token in r["text"] for r in client.recall(bank, token)), f"{bank}: {token} is back"
 

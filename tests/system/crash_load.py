@@ -196,7 +196,7 @@ def work_until_killed(loads: list[Load], kind: str, clients: list[Client], kill:
     def run(load: Load, client: Client) -> None:
         try:
             load.run(kind, client)
-        except BaseException as exc:  # noqa: BLE001 - handed to the test's own thread
+        except BaseException as exc:
             failures.append(exc)
 
     threads = [

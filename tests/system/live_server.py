@@ -104,7 +104,7 @@ class Client:
             data, sent["Content-Type"] = multipart(files, fields)
         elif body is not None:
             data, sent["Content-Type"] = json.dumps(body).encode(), "application/json"
-        target = path + ("?" + urlencode(query, doseq=True) if query else "")
+        target = quote(path, safe="/%") + ("?" + urlencode(query, doseq=True) if query else "")
         try:
             self._connection.request(method, target, data, {**sent, **(headers or {})})
             response = self._connection.getresponse()
@@ -302,12 +302,12 @@ class Server:
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """Ask it to end, and wait."""
+        """Ask it to end, and wait; its clients are closed."""
+        while self._clients:
+            self._clients.pop().close()
         self._end(signal.SIGTERM)
 
     def _end(self, how: int) -> None:
-        while self._clients:
-            self._clients.pop().close()
         if self.process is None:
             return
         os.kill(self.pid, how)
@@ -319,7 +319,7 @@ class Server:
         self.process = self._reader = None
 
     def client(self, key: str | None = "") -> Client:
-        """A client with the root key, or with the key given (None: without any). It is closed with the server."""
+        """A client with the root key, or with the key given (None: without any). Closed with the server."""
         made = Client(self.port, self.key if key == "" else key)
         self._clients.append(made)
         return made

@@ -65,4 +65,6 @@ def _check_shared(client: Client, shared: list[tuple[str, str, str]]) -> None:
         text = client.bank(bank, f"/documents/{name}")["original_text"]
         held = " ".join(row["text"] for row in client.memories(bank, document_id=name))
         lost = [token for token in tokens if text.count(token) != 1 or held.count(token) != 1]
-        assert not lost, f"{bank} {name}: {len(lost)} of {len(tokens)} additions are lost or doubled: {lost[:10]}"
+        assert not lost, (
+            f"{bank} {name}: {len(lost)} of {len(tokens)} additions are lost or doubled: {lost[:10]}"
+        )

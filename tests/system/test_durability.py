@@ -91,7 +91,9 @@ def _after(trace: Path, request: Callable[[], Any]) -> list[Event]:
 
 def test_every_answer_to_a_write_leaves_after_the_disk_has_it(traced: tuple[Client, Path]) -> None:
     client, trace = traced
-    client.retain("disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"})
+    client.retain(
+        "disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"}
+    )
     written = _after(
         trace,
         lambda: client.retain("disk", {"content": "Warden two keeps marktwo there.", "document_id": "two"}),
@@ -106,7 +108,9 @@ def test_every_answer_to_a_write_leaves_after_the_disk_has_it(traced: tuple[Clie
 
 def test_a_delete_is_answered_after_the_disk_has_it(traced: tuple[Client, Path]) -> None:
     client, trace = traced
-    client.retain("disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"})
+    client.retain(
+        "disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"}
+    )
     client.retain("disk", {"content": "Warden two keeps relic marktwo in the cellar.", "document_id": "two"})
     path = bank_path("disk", "/documents/one")
     happened = _after(trace, lambda: client.request("DELETE", path).ok())
@@ -119,7 +123,9 @@ def test_a_delete_is_answered_after_the_disk_has_it(traced: tuple[Client, Path])
 
 def test_an_accepted_batch_and_an_accepted_file_are_on_the_disk(traced: tuple[Client, Path]) -> None:
     client, trace = traced
-    client.retain("disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"})
+    client.retain(
+        "disk", {"content": "Warden one keeps relic markfirst in the cellar.", "document_id": "one"}
+    )
     item = {"content": "Warden two keeps marktwo there.", "document_id": "two"}
     check_synced(_after(trace, lambda: client.retain("disk", item, **{"async": True})), "marktwo")
     (accepted,) = client.bank("disk", "/operations")["operations"]
@@ -127,7 +133,9 @@ def test_an_accepted_batch_and_an_accepted_file_are_on_the_disk(traced: tuple[Cl
 
     file = File("files", "three.txt", b"Warden three keeps markthree there.")
     path = bank_path("disk", "/files/retain")
-    happened = _after(trace, lambda: client.request("POST", path, files=[file], fields={"request": "{}"}).ok())
+    happened = _after(
+        trace, lambda: client.request("POST", path, files=[file], fields={"request": "{}"}).ok()
+    )
     check_synced(happened, "markthree")
 
 

@@ -8,11 +8,8 @@ from dataclasses import replace
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, Conflict, NotFound
 from lorebank.ids import parse_uuid
-from lorebank.jobs.kinds import Job as Running
 from lorebank.storage.ports import BankHandle, Banks, BankWriter, Listing, Page
 from lorebank.storage.rows import Operation
-
-__all__ = ["JOBS", "Running"]
 
 JOBS = "jobs"
 """The kind of background work under which a bank with operations to run is marked."""

@@ -24,11 +24,11 @@ class ProcessHooks:
         """The settings in force: `flags` beat the environment, which beats the profile file."""
         return load(flags, None, profile)
 
-    def serve(self, settings: Settings) -> int:
+    def serve(self, settings: Settings, *, as_json: bool) -> int:
         """Run the server until it is told to stop; the process's exit code."""
         from lorebank.bootstrap.serve import serve
 
-        return serve(settings)
+        return serve(settings, as_json=as_json)
 
     def server(self, settings: Settings) -> Address | None:
         """The healthy server that owns the data directory, with the root key; None when none runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import time
 from collections.abc import Coroutine
@@ -20,7 +21,9 @@ _IDLE_CHECK_S = 0.5
 _KEEP_ALIVE_S = 75
 
 
-def serve(settings: Settings, *, embedder: EmbedderSource | None = None) -> int:
+def serve(
+    settings: Settings, *, embedder: EmbedderSource | None = None, as_json: bool = False
+) -> int:
     """Serve `settings.data_dir` on `settings.host` and `settings.port`; the process's exit code.
 
     Raises `Conflict` when the port or the directory is taken, and what opening the directory raises.
@@ -40,7 +43,7 @@ def serve(settings: Settings, *, embedder: EmbedderSource | None = None) -> int:
         listener.close()
         raise
     with directory:
-        server = build(directory, settings, embedder=embedder, on_start=lambda: _say(settings, url, key))
+        server = build(directory, settings, embedder=embedder, on_start=lambda: _say(settings, url, key, as_json))
         idle = Idle(server.app)
         runner = uvicorn.Server(
             uvicorn.Config(
@@ -130,17 +133,17 @@ def _host_in_url(host: str) -> str:
     return f"[{shown}]" if ":" in shown else shown
 
 
-def _say(settings: Settings, url: str, key: str) -> None:
-    """What a newcomer needs, once, on stdout."""
+def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
+    """What a newcomer needs, once, on stdout; one line of JSON for a script."""
     where = _short(settings.data_dir)
     there = "" if settings.data_dir == Path("~/.lorebank").expanduser() else f" --data-dir {where}"
-    lines = [
+    lines = [json.dumps({"url": url, "data_dir": str(settings.data_dir)})] if as_json else [
         f"lorebank serves {url}",
         f"  data      {where}",
         "  key       not needed (--no-auth)" if settings.no_auth else _key_line(key, there),
         f'  retain    lorebank retain --bank home "Alice prefers tea."{there}',
         f'  recall    lorebank recall --bank home "What does Alice drink?"{there}',
-        f"  stop      Ctrl-C; other commands: lorebank --help",
+        "  stop      Ctrl-C; other commands: lorebank --help",
     ]
     try:
         print("\n".join(lines), flush=True)

@@ -27,8 +27,11 @@ class Hooks(Protocol):
     def load_settings(self, flags: Mapping[str, Any], profile: Path | None) -> Settings:
         """The settings in force: `flags` beat the environment, which beats the profile file."""
 
-    def serve(self, settings: Settings) -> int:
-        """Run the server until it is told to stop; the process's exit code."""
+    def serve(self, settings: Settings, *, as_json: bool) -> int:
+        """Run the server until it is told to stop; the process's exit code.
+
+        It says once on stdout where it serves, with `as_json` as one line of JSON.
+        """
 
     def server(self, settings: Settings) -> Address | None:
         """The healthy server that owns the data directory, with the root key; None when none runs."""

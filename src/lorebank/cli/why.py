@@ -62,8 +62,11 @@ def show_reason(
 ) -> None:
     """Where one result comes from, its arms as a table, and how its final score came about."""
     printer.say(about(result), indent=indent)
+    if not reason:
+        printer.say("(the server told nothing more about it)", indent=indent)
+        return
     columns = (Column("found by"), Column("rank", right=True), Column("score", right=True))
-    printer.table(columns, arm_rows(reason), "(the server told nothing more about it)", indent=indent)
+    printer.table(columns, arm_rows(reason), "(no arm found it, but its neighbours)", indent=indent)
     printer.say(final_line(reason), indent=indent)
 
 

@@ -39,9 +39,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Everything that the demonstration loads and asks."""
+    """Everything that the demonstration loads and asks; `asked_at` is the questions' own time (ISO 8601)."""
 
     about: str
+    asked_at: str
     sessions: tuple[Session, ...]
     questions: tuple[Question, ...]
 
@@ -56,6 +57,7 @@ def material() -> Material:
     data = json.loads(files(__package__).joinpath("conversation.json").read_text(encoding="utf-8"))
     return Material(
         about=data["about"],
+        asked_at=data["asked_at"],
         sessions=tuple(_session(entry) for entry in data["sessions"]),
         questions=tuple(Question(**entry) for entry in data["questions"]),
     )

@@ -99,7 +99,7 @@ class Upkeep:
         return {"banks": done, "bytes_before": before, "bytes_after": self.disk_bytes()}
 
     def rebuild(self, progress: Progress) -> dict[str, object]:
-        """Make terms, token counts and search indexes anew from the texts; no model is called, vectors stay."""
+        """Make terms, token counts and search indexes anew from the texts; vectors stay as they are."""
         return {"banks": self._with_each("rebuild", progress, self._rebuild)}
 
     def _rebuild(self, handle: BankHandle) -> None:

@@ -33,7 +33,7 @@ def demo(state: State, keep: bool) -> None:
         started = time.monotonic()
         load(api, told)
         seconds = time.monotonic() - started
-        answers = [(question, ask(api, question)) for question in told.questions]
+        answers = [(question, ask(api, question, told.asked_at)) for question in told.questions]
         if not keep:
             api.delete(bank_path(BANK))
     value = {
@@ -73,9 +73,15 @@ def _make_room(api: Api, told: Material) -> None:
     api.delete(bank_path(BANK))
 
 
-def ask(api: Api, question: Question) -> dict[str, Any]:
-    """The recall of a question with its trace."""
-    body = {"query": question.ask, "max_tokens": 1024, "trace": True, "include": {"entities": None}}
+def ask(api: Api, question: Question, asked_at: str) -> dict[str, Any]:
+    """The recall of a question with its trace, as if it were asked at `asked_at`."""
+    body = {
+        "query": question.ask,
+        "query_timestamp": asked_at,
+        "max_tokens": 1024,
+        "trace": True,
+        "include": {"entities": None},
+    }
     answer: dict[str, Any] = api.post(bank_path(BANK, "memories", "recall"), body)
     return answer
 

@@ -27,7 +27,8 @@ def serve(state: State, /, settings: tuple[str, ...], **flags: Any) -> int:
     """Run the server until it is told to stop."""
     from lorebank.cli.base import key_values
 
-    return state.hooks.serve(state.settings(**key_values(settings, "--set"), **flags))
+    ready = state.settings(**key_values(settings, "--set"), **flags)
+    return state.hooks.serve(ready, as_json=state.as_json)
 
 
 @click.command(cls=Command)
@@ -61,6 +62,12 @@ def _show_status(printer: Printer, answer: dict[str, Any], where: str | None, se
             (
                 "failed",
                 f"{pending['failed_operations']} operations" if pending.get("failed_operations") else "",
+            ),
+            (
+                "unreadable",
+                f"{answer['unreadable_banks']} banks; see 'lorebank doctor'"
+                if answer.get("unreadable_banks")
+                else "",
             ),
             ("at work", ", ".join(_task(task) for task in answer.get("tasks", []))),
         ]

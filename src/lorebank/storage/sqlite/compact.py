@@ -28,6 +28,13 @@ def compact_store(store: Store) -> None:
                 "DELETE FROM entities WHERE NOT EXISTS"
                 " (SELECT 1 FROM memory_entities WHERE entity_key = entities.key)"
             )
+            # The receipts of work on documents that are gone; failed ones keep what a retry needs.
+            db.execute(
+                "UPDATE operations SET document_id = NULL, filename = NULL,"
+                " result = json_remove(result, '$.document_id')"
+                " WHERE status IN ('completed', 'cancelled') AND document_id IS NOT NULL"
+                " AND document_id NOT IN (SELECT id FROM documents)"
+            )
         db.execute("VACUUM")
         for _ in range(_TRIES):
             busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
