@@ -49,7 +49,8 @@ class CachedEmbedder:
                 for i, row in zip(missing, made, strict=True):
                     found[hashes[i]] = row
                     self._db.execute(
-                        "INSERT OR REPLACE INTO vectors VALUES (?, ?)", (hashes[i], row.astype("<f4").tobytes())
+                        "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                        (hashes[i], row.astype("<f4").tobytes()),
                     )
         return np.stack([found[h] for h in hashes]) if hashes else np.empty((0, self.dimension), np.float32)
 

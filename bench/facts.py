@@ -10,8 +10,16 @@ _FIRST = ("Ada", "Bruno", "Carmen", "Dilek", "Esther", "Fumi", "Goran", "Helmi")
 _LAST = ("Abara", "Brandt", "Costa", "Demir", "Eklund")
 _DID = ("shipped", "inspected", "postponed", "relabelled", "measured", "described", "moved", "signed off")
 _WHAT = (
-    "payroll export", "warehouse scanner", "welcome mail", "access report", "price import",
-    "tablet app", "image cache", "request throttle", "delivery note", "nightly copy",
+    "payroll export",
+    "warehouse scanner",
+    "welcome mail",
+    "access report",
+    "price import",
+    "tablet app",
+    "image cache",
+    "request throttle",
+    "delivery note",
+    "nightly copy",
 )
 _WHERE = ("Porto", "Sapporo", "Kampala", "Cusco", "Bodo", "Launceston", "Nantes", "Tucson")
 _WHY = ("the budget", "slow answers", "a client's wish", "a new rule")

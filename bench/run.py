@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from client import Client, drive, spread
 from facts import fact, question
 from report import write
+
+from client import Client, drive, spread
 
 HERE = Path(__file__).parent
 _BIG = 20_000
@@ -138,7 +139,9 @@ def measure_size(run: Running, size: int, have: int, note: Callable[[str, Any], 
     for budget in ("low", "mid", "high"):
         for clients in (1, 8):
             total = (60 if budget == "high" else 300) * (1 if clients == 1 else 2)
-            note(f"recall {budget}, {clients} clients, at {size}", recall(run, "bench", clients, total, budget))
+            note(
+                f"recall {budget}, {clients} clients, at {size}", recall(run, "bench", clients, total, budget)
+            )
     tags = {"tags": ["user:1", "team:1"], "tags_match": "all_strict"}
     note(f"recall mid with tags, 1 client, at {size}", recall(run, "bench", 1, 200, "mid", **tags))
     path = bank("bench") + "/memories/list?limit=100&offset="
@@ -176,7 +179,9 @@ def main() -> None:
     """Run everything and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,5000,100000")
-    parser.add_argument("--cache", type=Path, default=Path("~/.cache/lorebank-bench/vectors.sqlite").expanduser())
+    parser.add_argument(
+        "--cache", type=Path, default=Path("~/.cache/lorebank-bench/vectors.sqlite").expanduser()
+    )
     parser.add_argument("--report", type=Path, default=HERE.parent / "docs" / "benchmarks.md")
     options = parser.parse_args()
     sizes = [int(s) for s in options.sizes.split(",")]

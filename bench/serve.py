@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cached_embedder import cached
 
-from lorebank import bootstrap
+from lorebank.bootstrap.serve import serve
 from lorebank.config import load
 from lorebank.models.local import local_embedder
 
@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, required=True)
     options = parser.parse_args()
     settings = load({"data_dir": options.data_dir, "port": options.port, "log_level": "warning"})
-    return bootstrap.serve(settings, embedder=cached(local_embedder(query_prefix=""), options.cache))
+    return serve(settings, embedder=cached(local_embedder(query_prefix=""), options.cache))
 
 
 if __name__ == "__main__":

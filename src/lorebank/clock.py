@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from lorebank.errors import BadRequest
 
@@ -45,7 +45,7 @@ def parse_iso(text: str, field: str) -> Micros:
     try:
         when = datetime.fromisoformat(text.strip())
         aware = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-        return to_micros(aware.astimezone(timezone.utc))
+        return to_micros(aware.astimezone(UTC))
     except (ValueError, OverflowError) as exc:
         raise BadRequest(
             f"{field} must be an ISO 8601 date-time between the years 1 and 9999, "

@@ -63,7 +63,9 @@ class Settings:
         0.25, "seconds that a recall waits for the vectors of what was just retained; 0: never"
     )
     model_threads: int = setting(2, "threads that run local models")
-    llm_provider: str = setting("", "language model API, for later releases", choices=("", "openai", "anthropic"))
+    llm_provider: str = setting(
+        "", "language model API, for later releases", choices=("", "openai", "anthropic")
+    )
     llm_base_url: str = setting("", "its address")
     llm_api_key: str = setting("", "its key", secret=True)
     llm_model: str = setting("", "its model")
@@ -107,7 +109,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     found = {}
     for key, value in env.items():
         name = key[len(ENV_PREFIX) :].lower() if key.startswith(ENV_PREFIX) else ""
-        if name in names or name.startswith((LIMIT_PREFIX, BANK_PREFIX)):
+        # An empty variable counts as unset, as scripts that pass everything on expect.
+        if value and (name in names or name.startswith((LIMIT_PREFIX, BANK_PREFIX))):
             found[name] = value
     return found
 
@@ -118,7 +121,9 @@ def _from_profile(path: Path | None) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as exc:
-        raise InvalidInput(f"there is no profile '{path.stem}'; make it with 'lorebank configure'", cause=exc) from exc
+        raise InvalidInput(
+            f"there is no profile '{path.stem}'; make it with 'lorebank configure'", cause=exc
+        ) from exc
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
         raise InvalidInput(f"the profile '{path.stem}' cannot be read: {exc}", cause=exc) from exc
 

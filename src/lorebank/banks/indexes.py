@@ -147,4 +147,3 @@ def _passage(row: IndexRow) -> Passage:
         entities=row.entities,
         sources=row.sources,
     )
-

@@ -9,13 +9,12 @@ import os
 import sys
 
 from lorebank.bootstrap.hooks import ProcessHooks
-from lorebank.bootstrap.serve import serve
 
 # Searches run side by side in threads of their own: a matrix library that adds more, and lets them spin
 # between two products, only takes the cores away from them. Must be said before it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-__all__ = ["main", "serve"]
+__all__ = ["main"]
 
 
 def main() -> None:

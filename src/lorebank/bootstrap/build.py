@@ -135,9 +135,7 @@ def build(
 
 def open_directory(settings: Settings, address: str) -> tuple[DataDirectory, str]:
     """The opened data directory and its root key (empty where only its digest is known)."""
-    directory = DataDirectory.open(
-        settings.data_dir, address=address, max_open_stores=settings.open_stores
-    )
+    directory = DataDirectory.open(settings.data_dir, address=address, max_open_stores=settings.open_stores)
     try:
         directory.ensure_root(settings.root_user, settings.root_api_key or None)
     except BaseException:

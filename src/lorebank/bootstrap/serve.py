@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
+import signal
 import socket
 import time
 from collections.abc import Coroutine
@@ -21,9 +23,7 @@ _IDLE_CHECK_S = 0.5
 _KEEP_ALIVE_S = 75
 
 
-def serve(
-    settings: Settings, *, embedder: EmbedderSource | None = None, as_json: bool = False
-) -> int:
+def serve(settings: Settings, *, embedder: EmbedderSource | None = None, as_json: bool = False) -> int:
     """Serve `settings.data_dir` on `settings.host` and `settings.port`; the process's exit code.
 
     Raises `Conflict` when the port or the directory is taken, and what opening the directory raises.
@@ -43,7 +43,9 @@ def serve(
         listener.close()
         raise
     with directory:
-        server = build(directory, settings, embedder=embedder, on_start=lambda: _say(settings, url, key, as_json))
+        server = build(
+            directory, settings, embedder=embedder, on_start=lambda: _say(settings, url, key, as_json)
+        )
         idle = Idle(server.app)
         runner = uvicorn.Server(
             uvicorn.Config(
@@ -57,8 +59,15 @@ def serve(
                 h11_max_incomplete_event_size=256 * 1024,
             )
         )
+        _outlive_signals()
         _run_loop(_run(runner, listener, idle, settings.idle_timeout))
     return 0 if runner.started else 1
+
+
+def _outlive_signals() -> None:
+    """uvicorn ends in order on a signal and then raises it again: by then there is nothing left to end."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: None)
 
 
 def _run_loop(work: Coroutine[Any, Any, None]) -> None:
@@ -129,15 +138,16 @@ def _bind(settings: Settings) -> socket.socket:
 
 
 def _host_in_url(host: str) -> str:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
     return f"[{shown}]" if ":" in shown else shown
 
 
 def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
     """What a newcomer needs, once, on stdout; one line of JSON for a script."""
     where = _short(settings.data_dir)
-    there = "" if settings.data_dir == Path("~/.lorebank").expanduser() else f" --data-dir {where}"
-    lines = [json.dumps({"url": url, "data_dir": str(settings.data_dir)})] if as_json else [
+    usual = settings.data_dir == Path("~/.lorebank").expanduser()
+    there = "" if usual else f" --data-dir {shlex.quote(str(settings.data_dir))}"
+    lines = [
         f"lorebank serves {url}",
         f"  data      {where}",
         "  key       not needed (--no-auth)" if settings.no_auth else _key_line(key, there),
@@ -145,6 +155,8 @@ def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
         f'  recall    lorebank recall --bank home "What does Alice drink?"{there}',
         "  stop      Ctrl-C; other commands: lorebank --help",
     ]
+    if as_json:
+        lines = [json.dumps({"url": url, "data_dir": str(settings.data_dir)})]
     try:
         print("\n".join(lines), flush=True)
     except OSError as exc:
@@ -152,7 +164,9 @@ def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
 
 
 def _key_line(key: str, there: str) -> str:
-    return f"  key       lorebank key show{there}" if key else "  key       the one you gave (only its digest is kept)"
+    if not key:
+        return "  key       the one you gave (only its digest is kept)"
+    return f"  key       lorebank key show{there}"
 
 
 def _short(path: Path) -> str:
@@ -160,4 +174,3 @@ def _short(path: Path) -> str:
         return f"~/{path.relative_to(Path.home())}"
     except ValueError:
         return str(path)
-

@@ -121,7 +121,7 @@ def _bare_month(m: re.Match[str], anchor: datetime) -> Period | None:
 
 def _year_alone(m: re.Match[str], anchor: datetime) -> Period | None:
     before, at = word_before(m.string, m.start()), m.start()
-    bracketed = at > 0 and m.string[at - 1] in "(['" and m.string[m.end():m.end() + 1] in (")", "]")
+    bracketed = at > 0 and m.string[at - 1] in "(['" and m.string[m.end() : m.end() + 1] in (")", "]")
     if before not in _YEAR_AFTER and not bracketed:
         return None
     return year_of(int(m[1]), anchor.tzinfo)
@@ -152,8 +152,16 @@ def _season_year(m: re.Match[str], anchor: datetime) -> Period | None:
 
 
 PARTS: dict[str, Part] = {
-    "early": "early", "beginning": "early", "start": "early", "anfang": "early", "mid": "mid",
-    "middle": "mid", "mitte": "mid", "late": "late", "end": "late", "ende": "late",
+    "early": "early",
+    "beginning": "early",
+    "start": "early",
+    "anfang": "early",
+    "mid": "mid",
+    "middle": "mid",
+    "mitte": "mid",
+    "late": "late",
+    "end": "late",
+    "ende": "late",
 }
 _PART = rf"({alternatives(PARTS)})(?: of|-)?(?: the)?[ ]?"
 

@@ -20,26 +20,64 @@ from lorebank.dates.words import (
 )
 
 _DAYS = {
-    "today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1, "the day before yesterday": -2,
-    "day before yesterday": -2, "the day after tomorrow": 2, "day after tomorrow": 2, "last night": -1,
-    "the night before last": -2, "this morning": 0, "this afternoon": 0, "this evening": 0,
-    "earlier today": 0, "later today": 0,
+    "today": 0,
+    "tonight": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "the day before yesterday": -2,
+    "day before yesterday": -2,
+    "the day after tomorrow": 2,
+    "day after tomorrow": 2,
+    "last night": -1,
+    "the night before last": -2,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "earlier today": 0,
+    "later today": 0,
 }
 _PART_OF_DAY = r"(?: (?:morning|afternoon|evening|night))?"
 _SIDES: dict[str, Direction] = {
-    "last": "last", "past": "last", "previous": "last", "this past": "last", "the past": "last",
-    "this last": "last", "this": "this", "the current": "this", "later this": "this",
-    "earlier this": "this", "next": "next", "coming": "next", "upcoming": "next", "this coming": "next",
-    "this upcoming": "next", "the coming": "next", "the upcoming": "next", "the next": "next",
-    "this next": "next", "the last": "last",
+    "last": "last",
+    "past": "last",
+    "previous": "last",
+    "this past": "last",
+    "the past": "last",
+    "this last": "last",
+    "this": "this",
+    "the current": "this",
+    "later this": "this",
+    "earlier this": "this",
+    "next": "next",
+    "coming": "next",
+    "upcoming": "next",
+    "this coming": "next",
+    "this upcoming": "next",
+    "the coming": "next",
+    "the upcoming": "next",
+    "the next": "next",
+    "this next": "next",
+    "the last": "last",
 }
 _STEP = {"last": -1, "this": 0, "next": 1}
 UNITS: dict[str, Unit] = {
-    "minute": "minute", "min": "minute", "hour": "hour", "day": "day", "night": "day", "week": "week",
-    "weekend": "weekend", "month": "month", "quarter": "quarter", "year": "year",
+    "minute": "minute",
+    "min": "minute",
+    "hour": "hour",
+    "day": "day",
+    "night": "day",
+    "week": "week",
+    "weekend": "weekend",
+    "month": "month",
+    "quarter": "quarter",
+    "year": "year",
 }
-WEEKDAY_NAMES = {w: WEEKDAYS[w] for w in word_set(
-    "monday mon tuesday tue tues wednesday wed thursday thu thur thurs friday fri saturday sat sunday sun")}
+WEEKDAY_NAMES = {
+    w: WEEKDAYS[w]
+    for w in word_set(
+        "monday mon tuesday tue tues wednesday wed thursday thu thur thurs friday fri saturday sat sunday sun"
+    )
+}
 _WORDS_TOO = frozenset(("sun", "sat", "wed"))
 _SEASON_NAMES = {w: SEASONS[w] for w in ("spring", "summer", "autumn", "fall", "winter")}
 _MONTH_NAMES = word_set(
@@ -116,7 +154,7 @@ def _ahead(m: re.Match[str], anchor: datetime) -> Period | None:
 
 
 def _before_last(m: re.Match[str], anchor: datetime) -> Period | None:
-    """"the week before last", "the Friday before last", "the weekend after next"."""
+    """ "the week before last", "the Friday before last", "the weekend after next"."""
     word, sign = m[1].lower(), -1 if m[2].lower() == "before last" else 1
     if word in UNITS:
         return period.offset(anchor, UNITS[word], 2 * sign)
@@ -125,7 +163,7 @@ def _before_last(m: re.Match[str], anchor: datetime) -> Period | None:
 
 
 def _part(m: re.Match[str], anchor: datetime) -> Period | None:
-    """"early this month", "the end of last year", "late next week"."""
+    """ "early this month", "the end of last year", "late next week"."""
     whole = period.offset(anchor, UNITS[m[3].lower()], _STEP[_SIDES[m[2].lower()]])
     return period.part_of_month(whole, PARTS[m[1].lower()])
 

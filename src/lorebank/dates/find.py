@@ -16,8 +16,16 @@ _INDEX: Index = index(absolute.NUMERIC, absolute.NAMED, english.RULES, latin.RUL
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER_INSIDE = re.compile(r"[\d$€£¥#][./:,-]?$|[$€£¥#_\\/-]$")
 _BOUNDS: dict[str, Bound] = {
-    "since": "since", "seit": "since", "from": "since", "until": "until", "till": "until", "bis": "until",
-    "before": "before", "vor": "before", "after": "after", "nach": "after",
+    "since": "since",
+    "seit": "since",
+    "from": "since",
+    "until": "until",
+    "till": "until",
+    "bis": "until",
+    "before": "before",
+    "vor": "before",
+    "after": "after",
+    "nach": "after",
 }
 
 
@@ -79,7 +87,7 @@ def _longest(text: str, begin: int, rules: tuple[Rule, ...], anchor: datetime | 
 
 
 def _nested(text: str, begin: int, anchor: datetime | None) -> DateSpan | None:
-    """"the week before 9 June 2023": the inner date is found first, then shifted."""
+    """ "the week before 9 June 2023": the inner date is found first, then shifted."""
     match = nested.PREFIX.get().match(text, begin)
     if match is None:
         return None

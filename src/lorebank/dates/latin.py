@@ -14,14 +14,33 @@ _STEP = {"last": -1, "this": 0, "next": 1}
 
 _DE_DAYS = {"heute": 0, "gestern": -1, "vorgestern": -2, "übermorgen": 2}
 _DE_UNITS: dict[str, Unit] = {
-    "minute": "minute", "minuten": "minute", "stunde": "hour", "stunden": "hour", "tag": "day",
-    "tage": "day", "tagen": "day", "woche": "week", "wochen": "week", "wochenende": "weekend",
-    "wochenenden": "weekend", "monat": "month", "monate": "month", "monaten": "month", "quartal": "quarter",
-    "jahr": "year", "jahre": "year", "jahren": "year",
+    "minute": "minute",
+    "minuten": "minute",
+    "stunde": "hour",
+    "stunden": "hour",
+    "tag": "day",
+    "tage": "day",
+    "tagen": "day",
+    "woche": "week",
+    "wochen": "week",
+    "wochenende": "weekend",
+    "wochenenden": "weekend",
+    "monat": "month",
+    "monate": "month",
+    "monaten": "month",
+    "quartal": "quarter",
+    "jahr": "year",
+    "jahre": "year",
+    "jahren": "year",
 }
 _DE_SIDES: dict[str, Direction] = {
-    "letzt": "last", "vergangen": "last", "vorig": "last", "dies": "this", "nächst": "next",
-    "naechst": "next", "kommend": "next",
+    "letzt": "last",
+    "vergangen": "last",
+    "vorig": "last",
+    "dies": "this",
+    "nächst": "next",
+    "naechst": "next",
+    "kommend": "next",
 }
 _DE_COUNT = (
     r"(\d{1,4}|ein(?:e[mnr]?)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|ein paar|einigen?)"
@@ -31,16 +50,35 @@ _DE_NAMES = f"{alternatives(_DE_UNITS)}|{_NAMES}"
 _DE_PART = r"(?: (?:abend|morgen|früh|nacht|mittag|nachmittag|vormittag))?"
 
 _TR_DAYS = {
-    "bugün": 0, "bugun": 0, "bu sabah": 0, "bu akşam": 0, "dün": -1, "dun": -1, "dün gece": -1, "yarın": 1,
-    "yarin": 1, "evvelsi gün": -2, "önceki gün": -2,
+    "bugün": 0,
+    "bugun": 0,
+    "bu sabah": 0,
+    "bu akşam": 0,
+    "dün": -1,
+    "dun": -1,
+    "dün gece": -1,
+    "yarın": 1,
+    "yarin": 1,
+    "evvelsi gün": -2,
+    "önceki gün": -2,
 }
 _TR_SIDES: dict[str, Direction] = {
-    "geçen": "last", "geçtiğimiz": "last", "önceki": "last", "bu": "this", "gelecek": "next",
+    "geçen": "last",
+    "geçtiğimiz": "last",
+    "önceki": "last",
+    "bu": "this",
+    "gelecek": "next",
     "önümüzdeki": "next",
 }
 _TR_UNITS: dict[str, Unit] = {
-    "hafta sonu": "weekend", "dakika": "minute", "saat": "hour", "gün": "day", "hafta": "week", "ay": "month",
-    "yıl": "year", "sene": "year",
+    "hafta sonu": "weekend",
+    "dakika": "minute",
+    "saat": "hour",
+    "gün": "day",
+    "hafta": "week",
+    "ay": "month",
+    "yıl": "year",
+    "sene": "year",
 }
 _TR_COUNT = r"(\d{1,4}|bir|iki|üç|dört|beş|altı|yedi|sekiz|dokuz|on|birkaç)"
 _TR_ENDING = r"(?:[td][ae]n?|ki|nda|ndan|ın|in|un|ün|[yn]?[aeıiuü])?"
@@ -72,7 +110,7 @@ def _de_day(m: re.Match[str], anchor: datetime) -> Period | None:
 
 
 def _de_tomorrow(m: re.Match[str], anchor: datetime) -> Period | None:
-    """"morgen" is tomorrow; "Morgen", "guten Morgen" and "heute morgen" are the morning."""
+    """ "morgen" is tomorrow; "Morgen", "guten Morgen" and "heute morgen" are the morning."""
     before = word_before(m.string, m.start())
     if m[1] != "morgen" or before in ("guten", "am", "jeden", "heute", "gestern", "diesen"):
         return None
@@ -104,7 +142,7 @@ def _tr_away(m: re.Match[str], anchor: datetime) -> Period | None:
 
 
 def _tr_month(m: re.Match[str], anchor: datetime) -> Period | None:
-    """"mayıs ayında", "mayısta": a month of no named year."""
+    """ "mayıs ayında", "mayısta": a month of no named year."""
     return period.nearest_month(anchor, MONTHS[m[1].lower()])
 
 
@@ -124,11 +162,17 @@ RULES = (
     anchored(_DE_SIDE_KEYS, rf"({alternatives(_DE_SIDES)})e[nrsm]? ({_DE_NAMES})", _de_side),
     anchored(("vor",), rf"vor (?:etwa |ungefähr )?{_DE_COUNT} ({alternatives(_DE_UNITS)})", _de_ago),
     anchored(("in",), rf"in (?:etwa |ungefähr )?{_DE_COUNT} ({alternatives(_DE_UNITS)})", _de_ahead),
-    anchored(("bugün", "bugun", "dün", "dun", "yarın", "yarin", "evvelsi", "önceki", "bu", "dünkü"),
-             rf"({alternatives(_TR_DAYS)})(?:kü)?", _tr_day),
+    anchored(
+        ("bugün", "bugun", "dün", "dun", "yarın", "yarin", "evvelsi", "önceki", "bu", "dünkü"),
+        rf"({alternatives(_TR_DAYS)})(?:kü)?",
+        _tr_day,
+    ),
     anchored(_TR_SIDES, rf"({alternatives(_TR_SIDES)}) ({_TR_NAMES}){_TR_ENDING}", _tr_side),
-    anchored((DIGIT, *word_set("bir iki üç dört beş altı yedi sekiz dokuz on birkaç")),
-             rf"{_TR_COUNT} ({alternatives(_TR_UNITS)}) (önce|sonra)", _tr_away),
+    anchored(
+        (DIGIT, *word_set("bir iki üç dört beş altı yedi sekiz dokuz on birkaç")),
+        rf"{_TR_COUNT} ({alternatives(_TR_UNITS)}) (önce|sonra)",
+        _tr_away,
+    ),
     anchored((*_TR_MONTHS, *_TR_IN_MONTH), rf"({_TR_MONTH})(?:[td][ae]| ay[ıi](?:nda|nın)?)", _tr_month),
     fixed(_TR_MONTHS, rf"({_TR_MONTH}) (20\d\d|19\d\d)['’]?[td][ae]n?", _tr_month_year),
 )

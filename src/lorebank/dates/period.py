@@ -19,8 +19,14 @@ DAY_END = time(23, 59, 59)
 # How far back "a few" reaches, in units: from the far edge to the near edge.
 FEW_FAR, FEW_NEAR = 5, 2
 _FEW_PRECISION: dict[Unit, Precision] = {
-    "minute": "time", "hour": "day", "day": "week", "week": "month", "weekend": "month",
-    "month": "season", "quarter": "year", "year": "year",
+    "minute": "time",
+    "hour": "day",
+    "day": "week",
+    "week": "month",
+    "weekend": "month",
+    "month": "season",
+    "quarter": "year",
+    "year": "year",
 }
 
 
@@ -171,14 +177,14 @@ def offset(anchor: datetime, unit: Unit, n: int) -> Period:
 
 
 def few(anchor: datetime, unit: Unit, sign: int) -> Period:
-    """"A few units ago" (sign -1) or "in a few units" (sign 1): two to five units away."""
+    """ "A few units ago" (sign -1) or "in a few units" (sign 1): two to five units away."""
     near, far = offset(anchor, unit, sign * FEW_NEAR), offset(anchor, unit, sign * FEW_FAR)
     precision = _FEW_PRECISION[unit]
     return Period(min(near.start, far.start), max(near.end, far.end), precision)
 
 
 def window(anchor: datetime, unit: Unit, n: int, sign: int) -> Period:
-    """"The last n units" (sign -1) up to the anchor's day, or "the next n units" (sign 1) from it on."""
+    """ "The last n units" (sign -1) up to the anchor's day, or "the next n units" (sign 1) from it on."""
     far, near = offset(anchor, unit, sign * n), day(anchor, 0)
     precision: Precision = _FEW_PRECISION[unit] if unit == "day" else far.precision
     return Period(min(far.start, near.start), max(far.end, near.end), precision)

@@ -40,7 +40,8 @@ AMBIGUOUS_MONTHS = word_set(
     "may march mar mars mart mai mei sep dec jan ekim out",
 )
 
-WEEKDAYS = _numbered("""
+WEEKDAYS = _numbered(
+    """
 monday mon montag pazartesi
 tuesday tue tues dienstag salı sali
 wednesday wed mittwoch çarşamba carsamba
@@ -48,23 +49,95 @@ thursday thu thur thurs donnerstag perşembe persembe
 friday fri freitag cuma
 saturday sat samstag sonnabend cumartesi
 sunday sun sonntag pazar
-""", first=0)
+""",
+    first=0,
+)
 
 # First month of the season. Meteorological seasons of the northern hemisphere.
 SEASONS = {
-    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
-    "frühling": 3, "frühjahr": 3, "sommer": 6, "herbst": 9,
-    "ilkbahar": 3, "bahar": 3, "yaz": 6, "sonbahar": 9, "kış": 12,
+    "spring": 3,
+    "summer": 6,
+    "autumn": 9,
+    "fall": 9,
+    "winter": 12,
+    "frühling": 3,
+    "frühjahr": 3,
+    "sommer": 6,
+    "herbst": 9,
+    "ilkbahar": 3,
+    "bahar": 3,
+    "yaz": 6,
+    "sonbahar": 9,
+    "kış": 12,
 }
 
 NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
-    "couple": 2, "ein": 1, "eine": 1, "einem": 1, "einen": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4,
-    "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "elf": 11, "zwölf": 12, "bir": 1,
-    "iki": 2, "üç": 3, "dört": 4, "beş": 5, "altı": 6, "yedi": 7, "sekiz": 8, "dokuz": 9, "on": 10, "一": 1,
-    "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
-    "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10,
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "couple": 2,
+    "ein": 1,
+    "eine": 1,
+    "einem": 1,
+    "einen": 1,
+    "einer": 1,
+    "zwei": 2,
+    "drei": 3,
+    "vier": 4,
+    "fünf": 5,
+    "sechs": 6,
+    "sieben": 7,
+    "acht": 8,
+    "neun": 9,
+    "zehn": 10,
+    "elf": 11,
+    "zwölf": 12,
+    "bir": 1,
+    "iki": 2,
+    "üç": 3,
+    "dört": 4,
+    "beş": 5,
+    "altı": 6,
+    "yedi": 7,
+    "sekiz": 8,
+    "dokuz": 9,
+    "on": 10,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "兩": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+    "十": 10,
+    "한": 1,
+    "두": 2,
+    "세": 3,
+    "네": 4,
+    "다섯": 5,
+    "여섯": 6,
+    "일곱": 7,
+    "여덟": 8,
+    "아홉": 9,
+    "열": 10,
 }
 VAGUE = word_set(
     "few several some paar einige einigen birkaç 几 幾 数 몇 며칠 며",

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from lorebank.access.resolve import Resolver
+from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
 from lorebank.clock import Clock, Micros
 from lorebank.config import Settings
 from lorebank.metrics import Metrics
-from lorebank.banks.embedders import Embedders
 from lorebank.models.service import RerankService
 from lorebank.service.tasks import Progress, Tasks
 from lorebank.storage.ports import BankHandle, Banks

@@ -194,9 +194,7 @@ class BankReader(Protocol):
     def counts(self) -> Counts:
         """The numbers of the bank."""
 
-    def time_buckets(
-        self, time_field: str, start: Micros, width: str
-    ) -> Sequence[tuple[str, str, int]]:
+    def time_buckets(self, time_field: str, start: Micros, width: str) -> Sequence[tuple[str, str, int]]:
         """(bucket ISO start, fact type, count) since `start`, `width` minute|hour|day|week|month."""
 
     # operations

@@ -40,7 +40,8 @@ def is_chatter(text: str, people: Collection[str] = ()) -> bool:
         return False
     called = _called(words, text, people)
     return any(
-        not core.isdisjoint(words) and _all_in(words, harmless, called) for core, harmless in LANGUAGES)
+        not core.isdisjoint(words) and _all_in(words, harmless, called) for core, harmless in LANGUAGES
+    )
 
 
 def _bare(text: str) -> str:
@@ -64,7 +65,8 @@ def _all_in(words: list[str], harmless: Collection[str], people: Collection[str]
 def _called(words: list[str], text: str, people: Collection[str]) -> Collection[str]:
     """The words by which a text may call `people`: names, possessives, and short forms with a capital."""
     short = {
-        word for word in words
+        word
+        for word in words
         if word.removesuffix("'s") in people
         or (len(word) >= 3 and word.capitalize() in text and any(p.startswith(word) for p in people))
     }
@@ -72,7 +74,7 @@ def _called(words: list[str], text: str, people: Collection[str]) -> Collection[
 
 
 def _is_stretched(word: str, harmless: Collection[str]) -> bool:
-    """"sooo", "hmmmm", "yessss": the plain word is looked up."""
+    """ "sooo", "hmmmm", "yessss": the plain word is looked up."""
     if not _STRETCHED.search(word):
         return False
     return _STRETCHED.sub(r"\1", word) in harmless or _STRETCHED.sub(r"\1\1", word) in harmless

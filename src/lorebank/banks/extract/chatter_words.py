@@ -12,7 +12,8 @@ import re
 from lorebank.dates.words import alternatives, word_set
 
 _EVERYWHERE = word_set(
-    "hi hey hello ok okay k sorry super bye ciao haha hahaha hahah hehe heh lol xd wow oh ah aha hm hmm")
+    "hi hey hello ok okay k sorry super bye ciao haha hahaha hahah hehe heh lol xd wow oh ah aha hm hmm"
+)
 _ENGLISH_CORE = _EVERYWHERE | word_set(
     "heya hiya howdy yo greetings welcome morning afternoon evening night goodnight",
     "thanks thank thx ty tysm cheers appreciate appreciated please pls apologies pardon excuse",
@@ -93,7 +94,8 @@ _TURKISH_FILLER = word_set(
 )
 _ARABIC_CORE = word_set(
     "مرحبا مرحباً أهلا أهلاً اهلا وسهلا السلام عليكم وعليكم شكرا شكراً جزيلا جزيلاً عفوا عفواً نعم لا",
-    "حسنا حسناً تمام", "صباح مساء الخير النور وداعا وداعاً رائع جميل ممتاز جيد بالتوفيق أكيد طبعا",
+    "حسنا حسناً تمام",
+    "صباح مساء الخير النور وداعا وداعاً رائع جميل ممتاز جيد بالتوفيق أكيد طبعا",
 )
 _ARABIC_FILLER = word_set(
     "أنا انا أنت انت أنتم هو هي نحن هذا هذه ذلك ما ماذا كيف حالك الحال هل في من على إلى و يا كل شيء بخير",
@@ -124,7 +126,8 @@ _PHRASES = word_set(
     "好呀 行 可以 嗯 哦 噢 啊 哈 呵 是 是的 对 对的 不是 当然 没问题 明白 明白了 知道了 收到 再见 拜拜",
     "回头见 明天见 加油 太好了",
     "太棒了 真棒 真好 真的 真的吗 真不错 不错 厉害 恭喜 辛苦了 你呢 你怎么样 最近怎么样 你好吗 我很好",
-    "还好 还行 吗 呢 吧 了 呀", "啦 你 您 们 謝謝 沒問題 沒關係 再見",
+    "还好 还行 吗 呢 吧 了 呀",
+    "啦 你 您 们 謝謝 沒問題 沒關係 再見",
     # Japanese
     "こんにちは こんばんは おはようございます おはよう おやすみなさい おやすみ ありがとうございます",
     "ありがとうございました",
@@ -148,7 +151,8 @@ _PHRASES = word_set(
     "สวัสดี สวัสดีครับ สวัสดีค่ะ หวัดดี ขอบคุณ ขอบคุณมาก ขอบใจ ไม่เป็นไร ยินดี ขอโทษ ครับ ค่ะ คะ ใช่",
     "ไม่ใช่ โอเค ตกลง ได้ ดี",
     "ดีมาก เยี่ยม เยี่ยมมาก เยี่ยมเลย สุดยอด จริงเหรอ จริงหรอ อืม อ๋อ ว้าว 555 5555 ลาก่อน บาย แล้วเจอกัน",
-    "ราตรีสวัสดิ์ ฝันดี", "สบายดีไหม สบายดี เป็นยังไงบ้าง แล้วคุณล่ะ จ้า จ้ะ นะ มาก เลย เข้าใจแล้ว",
+    "ราตรีสวัสดิ์ ฝันดี",
+    "สบายดีไหม สบายดี เป็นยังไงบ้าง แล้วคุณล่ะ จ้า จ้ะ นะ มาก เลย เข้าใจแล้ว",
 )
 # Atomic and possessive: each phrase is taken once, so that no text makes the search try combinations.
 ONLY_PHRASES = re.compile(f"(?>{alternatives(_PHRASES)})++")

@@ -49,7 +49,7 @@ _APOSTROPHE = re.compile("['’]")
 # Among Chinese, Japanese and Korean signs a Latin word ends where the script changes.
 _LATIN_WORD = re.compile(r"[A-Za-z0-9\u00c0-\u024f]+(?:['’.-][A-Za-z0-9\u00c0-\u024f]+)*")
 _HAS_CJK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
-_SENTENCE_EDGE = frozenset(".!?:;…\"“”«»(*>|-–—\n。！？、")
+_SENTENCE_EDGE = frozenset('.!?:;…"“”«»(*>|-–—\n。！？、')
 
 
 class _Word(NamedTuple):
@@ -133,7 +133,7 @@ def _run_end(text: str, words: list[_Word], lowered: list[str], at: int) -> int:
     """The index after the last word of the run: capitalised words one space apart, small links inside."""
     stop = at + 1
     while stop < len(words) and stop - at < _MAX_WORDS:
-        gap = text[words[stop - 1].stop:words[stop].begin]
+        gap = text[words[stop - 1].stop : words[stop].begin]
         if gap not in (" ", ". ") or (gap == ". " and lowered[stop - 1] not in TITLES):
             break
         if words[stop].text[0].isupper():
@@ -148,7 +148,7 @@ def _run_end(text: str, words: list[_Word], lowered: list[str], at: int) -> int:
 def _after_links(text: str, words: list[_Word], lowered: list[str], at: int) -> int | None:
     """The index of the capitalised word that follows one or two links ("of", "of the"), one space apart."""
     for ahead in range(at + 1, min(at + 3, len(words))):
-        if lowered[ahead - 1] not in LINKS or text[words[ahead - 1].stop:words[ahead].begin] != " ":
+        if lowered[ahead - 1] not in LINKS or text[words[ahead - 1].stop : words[ahead].begin] != " ":
             return None
         if words[ahead].text[0].isupper():
             return ahead
@@ -163,11 +163,12 @@ def _take_run(
         begin += 1
         edge = False
     while stop > begin and (
-            lowered[stop - 1] in LINKS or _names_nothing(words[stop - 1].text, lowered[stop - 1], found)):
+        lowered[stop - 1] in LINKS or _names_nothing(words[stop - 1].text, lowered[stop - 1], found)
+    ):
         stop -= 1
     if begin >= stop:
         return
-    name = _clean(text[words[begin].begin:words[stop - 1].stop])
+    name = _clean(text[words[begin].begin : words[stop - 1].stop])
     if len(name) < 2 or (stop - begin == 1 and _only_capitalised(name, edge, lowered, begin, found)):
         return
     found.add(name, _type_of(lowered, begin, stop))
@@ -200,7 +201,7 @@ def _clean(name: str) -> str:
 
 
 def _begins_sentence(text: str, at: int) -> bool:
-    before = text[max(0, at - 3):at].rstrip(" ")
+    before = text[max(0, at - 3) : at].rstrip(" ")
     return not before or before[-1] in _SENTENCE_EDGE
 
 
@@ -212,8 +213,9 @@ def _type_of(lowered: list[str], begin: int, stop: int) -> str:
         return "ORG"
     if last in PLACE_ENDINGS and stop - begin > 1:
         return "PLACE"
-    if " ".join(lowered[max(0, begin - 2):begin]) in PLACE_BEFORE or (
-            begin and lowered[begin - 1] in ("visited", "visiting")):
+    if " ".join(lowered[max(0, begin - 2) : begin]) in PLACE_BEFORE or (
+        begin and lowered[begin - 1] in ("visited", "visiting")
+    ):
         return "PLACE"
     after = lowered[stop] if stop < len(lowered) else ""
     return "PERSON" if after in PERSON_VERBS and stop - begin <= 3 else "CONCEPT"

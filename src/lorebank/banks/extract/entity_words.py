@@ -57,12 +57,37 @@ PERSON_VERBS = word_set(
     "visited deployed reviewed approved wrote built created fixed suggested mentioned reported agreed",
     "called helped started finished teaches taught",
 )
-PLACE_BEFORE = frozenset((
-    "lives in", "lived in", "living in", "live in", "moved to", "moving to", "move to", "born in",
-    "grew up in", "travelled to", "traveled to", "travel to", "trip to", "flew to", "flying to", "based in",
-    "city of", "visited", "visiting", "went to", "come from", "came from", "office in", "vacation in",
-    "holiday in", "stayed in", "arrived in",
-))
+PLACE_BEFORE = frozenset(
+    (
+        "lives in",
+        "lived in",
+        "living in",
+        "live in",
+        "moved to",
+        "moving to",
+        "move to",
+        "born in",
+        "grew up in",
+        "travelled to",
+        "traveled to",
+        "travel to",
+        "trip to",
+        "flew to",
+        "flying to",
+        "based in",
+        "city of",
+        "visited",
+        "visiting",
+        "went to",
+        "come from",
+        "came from",
+        "office in",
+        "vacation in",
+        "holiday in",
+        "stayed in",
+        "arrived in",
+    )
+)
 VERB_AFTER = word_set(
     "is was has had will would can could should and isn't wasn't hasn't won't",
 )

@@ -95,7 +95,7 @@ def _whole_chunks(
 
 def _starts(chunks: Sequence[Chunk]) -> list[int]:
     """The offset at which each chunk of a document begins."""
-    return [0, *accumulate(len(chunk.text) for chunk in chunks)][:len(chunks)]
+    return [0, *accumulate(len(chunk.text) for chunk in chunks)][: len(chunks)]
 
 
 def _extraction(chunks: tuple[Chunk, ...], facts: tuple[Fact, ...], dropped: int) -> Extraction:

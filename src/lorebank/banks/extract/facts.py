@@ -56,8 +56,13 @@ class FactMaker:
         """A fact that keeps its text, with labels and the caller's entities but nothing found by rules."""
         labelling = self._labeller.label(text)
         return Fact(
-            text, position, chunk_index, entities=self._with_given((), text),
-            labels=labelling.labels, label_tags=labelling.tags, labels_undecided=labelling.undecided,
+            text,
+            position,
+            chunk_index,
+            entities=self._with_given((), text),
+            labels=labelling.labels,
+            label_tags=labelling.tags,
+            labels_undecided=labelling.undecided,
             labels_pending=labelling.pending,
         )
 

@@ -71,7 +71,7 @@ class KnownEntities:
         for at, word in enumerate(words):
             candidates = lookup(word) if at >= skip_until else None
             for key, *parts in candidates or ():
-                if words[at:at + len(parts)] == parts:
+                if words[at : at + len(parts)] == parts:
                     yield self._names[key]
                     skip_until = at + len(parts)
                     break

@@ -92,7 +92,7 @@ def stem(word: str) -> str:
     """The word without one common English ending; short words stay as they are."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM - 1:
-            return word[:-len(ending)]
+            return word[: -len(ending)]
     return word
 
 
@@ -106,7 +106,8 @@ def _prepared_value(key: str, value: LabelValue) -> _Value:
     name = unicodedata.normalize("NFC", value.value).casefold()
     described = unicodedata.normalize("NFC", value.description).casefold()
     hints = frozenset(
-        stem(w) for w in _WORD.findall(described)
+        stem(w)
+        for w in _WORD.findall(described)
         if w not in ENGLISH_SMALL_WORDS and w not in _DESCRIBING and (len(w) >= _MIN_STEM or not w.isascii())
     )
     phrase = tuple(stem(w) for w in _WORD.findall(name))
@@ -136,4 +137,4 @@ def _has_phrase(phrase: tuple[str, ...], stems: list[str], present: frozenset[st
     if not phrase or not present.issuperset(phrase):
         return False
     width = len(phrase)
-    return width == 1 or any(tuple(stems[i:i + width]) == phrase for i in range(len(stems) - width + 1))
+    return width == 1 or any(tuple(stems[i : i + width]) == phrase for i in range(len(stems) - width + 1))

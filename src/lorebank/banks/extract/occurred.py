@@ -22,7 +22,7 @@ def main_date(spans: Sequence[DateSpan]) -> DateSpan | None:
 
 
 def note(spans: Sequence[DateSpan]) -> str:
-    """" [yesterday = 2023-05-07]" for the relative dates of a text, or an empty text when it has none."""
+    """ " [yesterday = 2023-05-07]" for the relative dates of a text, or an empty text when it has none."""
     seen: dict[str, str] = {}
     for span in spans:
         if span.relative:

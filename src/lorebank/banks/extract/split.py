@@ -39,7 +39,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
-    following = text[stop:stop + 1]
+    following = text[stop : stop + 1]
     if following.islower():
         return True
     return _ABBREVIATION.search(text, max(begin, stop - 12), stop) is not None
@@ -57,7 +57,7 @@ def _pieces(text: str, size: int, level: int) -> list[str]:
     if len(text) <= size:
         return [text]
     if level == len(SEPARATORS):
-        return [text[i:i + size] for i in range(0, len(text), size)]
+        return [text[i : i + size] for i in range(0, len(text), size)]
     small: list[str] = []
     for part in _cut(text, SEPARATORS[level]):
         small.extend(_pieces(part, size, level + 1))

@@ -8,27 +8,166 @@ from datetime import UTC, datetime, time
 from lorebank.banks.extract.source import Conversation, Turn
 from lorebank.dates import find_dates
 
-ROLES = frozenset((
-    "user", "assistant", "system", "human", "ai", "bot", "agent", "tool", "function", "developer",
-    "customer", "client", "support", "operator", "interviewer", "interviewee", "host", "guest", "caller",
-    "moderator", "me", "you", "model", "doctor", "patient", "teacher", "student", "speaker",
-))
+ROLES = frozenset(
+    (
+        "user",
+        "assistant",
+        "system",
+        "human",
+        "ai",
+        "bot",
+        "agent",
+        "tool",
+        "function",
+        "developer",
+        "customer",
+        "client",
+        "support",
+        "operator",
+        "interviewer",
+        "interviewee",
+        "host",
+        "guest",
+        "caller",
+        "moderator",
+        "me",
+        "you",
+        "model",
+        "doctor",
+        "patient",
+        "teacher",
+        "student",
+        "speaker",
+    )
+)
 # Words that stand before a colon without being anyone's name.
-_NOT_A_SPEAKER = frozenset((
-    "note", "notes", "warning", "title", "summary", "todo", "example", "examples", "subject", "from", "to",
-    "date", "re", "fwd", "cc", "bcc", "fact", "facts", "question", "answer", "error", "info", "debug",
-    "name", "age", "city", "address", "email", "phone", "status", "result", "results", "output", "input",
-    "usage", "version", "author", "source", "topic", "context", "goal", "goals", "task", "tasks", "step",
-    "steps", "update", "conclusion", "description", "tip", "hint", "important", "remember", "ps", "fyi",
-    "http", "https", "file", "path", "line", "type", "key", "value", "id", "tags", "tag", "category",
-    "language", "location", "time", "when", "where", "who", "what", "why", "how", "attachment", "image",
-    "photo", "link", "url", "project", "decision", "decisions", "action", "actions", "agenda", "attendees",
-    "participants", "meeting", "section", "chapter", "background", "problem", "solution", "ingredients",
-    "instructions", "price", "total", "reminder", "preference", "preferences", "session", "conversation",
-    "transcript", "today", "yesterday", "tomorrow", "also", "however", "therefore", "plan", "idea",
-    "memory", "user preference", "root cause", "next steps", "fix", "bug", "feature", "changes", "added",
-    "removed",
-))
+_NOT_A_SPEAKER = frozenset(
+    (
+        "note",
+        "notes",
+        "warning",
+        "title",
+        "summary",
+        "todo",
+        "example",
+        "examples",
+        "subject",
+        "from",
+        "to",
+        "date",
+        "re",
+        "fwd",
+        "cc",
+        "bcc",
+        "fact",
+        "facts",
+        "question",
+        "answer",
+        "error",
+        "info",
+        "debug",
+        "name",
+        "age",
+        "city",
+        "address",
+        "email",
+        "phone",
+        "status",
+        "result",
+        "results",
+        "output",
+        "input",
+        "usage",
+        "version",
+        "author",
+        "source",
+        "topic",
+        "context",
+        "goal",
+        "goals",
+        "task",
+        "tasks",
+        "step",
+        "steps",
+        "update",
+        "conclusion",
+        "description",
+        "tip",
+        "hint",
+        "important",
+        "remember",
+        "ps",
+        "fyi",
+        "http",
+        "https",
+        "file",
+        "path",
+        "line",
+        "type",
+        "key",
+        "value",
+        "id",
+        "tags",
+        "tag",
+        "category",
+        "language",
+        "location",
+        "time",
+        "when",
+        "where",
+        "who",
+        "what",
+        "why",
+        "how",
+        "attachment",
+        "image",
+        "photo",
+        "link",
+        "url",
+        "project",
+        "decision",
+        "decisions",
+        "action",
+        "actions",
+        "agenda",
+        "attendees",
+        "participants",
+        "meeting",
+        "section",
+        "chapter",
+        "background",
+        "problem",
+        "solution",
+        "ingredients",
+        "instructions",
+        "price",
+        "total",
+        "reminder",
+        "preference",
+        "preferences",
+        "session",
+        "conversation",
+        "transcript",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "also",
+        "however",
+        "therefore",
+        "plan",
+        "idea",
+        "memory",
+        "user preference",
+        "root cause",
+        "next steps",
+        "fix",
+        "bug",
+        "feature",
+        "changes",
+        "added",
+        "removed",
+    )
+)
 _STAMP = r"(?:[\[(](?P<before>[^\])\n]{4,40})[\])]\s*|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\s+(?:-\s+)?)?"
 _NAME = r"(?P<name>[^\W\d_][^\s:\[\]()<>{}|=#*_/\\]*(?:[ ][^\W_][^\s:\[\]()<>{}|=#*_/\\]*){0,3})"
 _LINE = re.compile(
@@ -37,7 +176,8 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _ROLE_BLOCK = re.compile(
-    r"\[role: ?(?P<role>[\w-]{1,40})\][ \t]*\n(?P<text>.*?)\n?\[(?P=role):end\]\s*", re.DOTALL)
+    r"\[role: ?(?P<role>[\w-]{1,40})\][ \t]*\n(?P<text>.*?)\n?\[(?P=role):end\]\s*", re.DOTALL
+)
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([AaPp])?")
 _MAX_NAME = 40
 
@@ -59,7 +199,7 @@ def _role_blocks(content: str) -> Conversation | None:
     start = len(content) - len(content.lstrip())
     turns: list[Turn] = []
     while match := _ROLE_BLOCK.match(content, start):
-        raw = content[0 if not turns else start:match.end()]
+        raw = content[0 if not turns else start : match.end()]
         turns.append(Turn("", match["text"].strip(), raw, role=match["role"].lower()))
         start = match.end()
     rest = content[start:]
@@ -89,7 +229,7 @@ def _is_conversation(content: str, marks: list[re.Match[str]]) -> bool:
     if not marks:
         return False
     names = {m["name"].lower() for m in marks}
-    head = content[:marks[0].start()].strip()
+    head = content[: marks[0].start()].strip()
     if len(marks) == 1:
         return not head and (_certain(marks[0]) or "\n" not in content.strip())
     if head and len(head) > 400:
@@ -104,16 +244,16 @@ def _certain(mark: re.Match[str]) -> bool:
 def _by_lines(content: str, marks: list[re.Match[str]], timestamp: datetime | None) -> Conversation:
     turns: list[Turn] = []
     edges = [m.start() for m in marks] + [len(content)]
-    head = content[:edges[0]]
+    head = content[: edges[0]]
     if head.strip():
         turns.append(Turn("", head.strip(), head))
         head = ""
     for mark, stop in zip(marks, edges[1:], strict=True):
         name = mark["name"].strip()
         role = name.lower() if name.lower() in ROLES else ""
-        text = content[mark.end():stop].strip()
+        text = content[mark.end() : stop].strip()
         at = _time(mark["before"] or mark["clock"] or mark["after"], timestamp)
-        turns.append(Turn(name, text, head + content[mark.start():stop], role, at))
+        turns.append(Turn(name, text, head + content[mark.start() : stop], role, at))
         head = ""
     return Conversation("text", tuple(turns))
 

@@ -83,8 +83,7 @@ def _needs_question(text: str, people: frozenset[str]) -> bool:
     """Whether a turn that follows a question means something only together with it."""
     if _QUESTION.search(text):
         return False
-    return is_bare_answer(text) or (size_in_words(text) <= SHORT_ANSWER_WORDS and not _is_empty(
-        text, people))
+    return is_bare_answer(text) or (size_in_words(text) <= SHORT_ANSWER_WORDS and not _is_empty(text, people))
 
 
 def _is_empty(text: str, people: frozenset[str]) -> bool:

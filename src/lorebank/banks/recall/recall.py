@@ -237,7 +237,9 @@ def _logits(
     pool = _SETTINGS.rerank_pool
     keys, before = result.keys[:pool].tolist(), result.previous[:pool].tolist()
     stored = reader.memories_by_key(sorted({key for key in (*keys, *before) if key >= 0}))
-    texts = [_with_previous(stored.get(key), stored.get(near)) for key, near in zip(keys, before, strict=True)]
+    texts = [
+        _with_previous(stored.get(key), stored.get(near)) for key, near in zip(keys, before, strict=True)
+    ]
     try:
         logits: list[float] = engine.reranker.score(text, texts, engine.rerank_deadline_s).tolist()
     except Unavailable as exc:

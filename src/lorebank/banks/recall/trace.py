@@ -28,7 +28,9 @@ def build(
         "arms": {arm: {"candidates": len(keys)} for arm, keys in result.arm_keys.items()},
         "fusion": {"visible": result.visible, "candidates": result.candidates, "kept": len(result)},
         "results": [
-            _result(place, item, item.hit) for place, item in enumerate(found, start=1) if item.hit is not None
+            _result(place, item, item.hit)
+            for place, item in enumerate(found, start=1)
+            if item.hit is not None
         ],
         "timings_ms": {name: round(value, 3) for name, value in timings.items()},
         "degraded": dict(degraded),
