@@ -34,7 +34,7 @@ MARKS = {
 }
 HEAD = """# Benchmarks
 
-Written by `make bench` on {day}; {machine}. All figures are taken through HTTP from a real server process
+Written by `make bench` on {day}; {machine}. Figures are taken through HTTP from a real server process
 on the embedded default; latencies are the client's wall time as median / 95th percentile. The load
 generator shares the machine's cores. The vectors of sizes above 20,000 are computed once and cached
 outside the checkout by text hash; smaller sizes embed afresh. The peer is Hindsight 1.1.0 with

@@ -1,4 +1,4 @@
-"""Settings: frozen, read once. A flag beats the environment, which beats the profile, which beats the default.
+"""Settings: frozen, read once. A flag beats the environment, that the profile, that the default.
 
 Every setting is `LOREBANK_<NAME>` in the environment and `<name>` in a profile file. A setting
 that lorebank cannot honour is refused, never ignored.
@@ -21,6 +21,7 @@ ENV_PREFIX = "LOREBANK_"
 LIMIT_PREFIX = "limit_"
 BANK_PREFIX = "bank_"
 
+_DATA_DIR = Path("~/.lorebank")
 #: Environment names of other servers that we refuse, with what to do instead.
 REFUSED = {
     "HINDSIGHT_API_DATABASE_URL": (
@@ -39,7 +40,7 @@ def setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret
 class Settings:
     """All settings of one server or command."""
 
-    data_dir: Path = setting(Path("~/.lorebank"), "where everything is kept")
+    data_dir: Path = setting(_DATA_DIR, "where everything is kept")
     host: str = setting("127.0.0.1", "address to listen on")
     port: int = setting(8888, "port to listen on")
     no_auth: bool = setting(False, "serve without keys; loopback only")

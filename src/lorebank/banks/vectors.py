@@ -45,8 +45,9 @@ def build(
 ) -> bool:
     """Embed what has no vector of the service's model yet, oldest first; True when nothing is left.
 
-    `pace` is called before each full batch and may take its time. Ends early when `stop` is set or about `most` are made. Raises `Unavailable` when the embedder does
-    not answer: what was stored stays, the rest is found again by the next call.
+    `pace` is called before each full batch and may take its time. Ends early when `stop` is set or about
+    `most` are made. Raises `Unavailable` when the embedder does not answer: what was stored stays, the
+    rest is found again by the next call.
     """
     made = 0
     while not stop.is_set() and (most is None or made < most):
@@ -101,7 +102,7 @@ class VectorBuilder:
         self._add(BankId(handle.bank.bank_id))
 
     def settle(self, handle: BankHandle, timeout_s: float) -> None:
-        """Wait until the bank's vectors are complete, at most `timeout_s` seconds; not at all after a failure."""
+        """Wait until the bank's vectors are complete, at most `timeout_s` seconds; not after a failure."""
         bank = BankId(handle.bank.bank_id)
 
         def settled() -> bool:

@@ -158,7 +158,7 @@ def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
     if as_json:
         lines = [json.dumps({"url": url, "data_dir": str(settings.data_dir)})]
     try:
-        print("\n".join(lines), flush=True)
+        print("\n".join(lines), flush=True)  # noqa: T201 - the banner is what the terminal is for
     except OSError as exc:
         raise Unavailable("stdout is closed", cause=exc) from exc
 

@@ -129,7 +129,8 @@ def _vector(
         return None
     if service is None:
         notes.degraded["semantic"] = (
-            f"the vectors of this bank come from the model {model_id}, which is not configured; run 'lorebank reembed'"
+            f"the vectors of this bank come from the model {model_id}, "
+            "which is not configured; run 'lorebank reembed'"
         )
         return None
     began = time.perf_counter()

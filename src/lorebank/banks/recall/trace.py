@@ -1,4 +1,4 @@
-"""Why each result is there: the arms that found it, their ranks and scores, and the sum of the final score."""
+"""Why each result is there: the arms that found it, their ranks and scores, the sum of the final score."""
 
 from __future__ import annotations
 
