@@ -39,7 +39,7 @@ on the embedded default; latencies are the client's wall time as median / 95th p
 generator shares the machine's cores. The vectors of sizes above 20,000 are computed once and cached
 outside the checkout by text hash; smaller sizes embed afresh. The peer is Hindsight 1.1.0 with
 PostgreSQL, MiniLM and no reranker, measured once on the same kind of machine with other made-up facts of
-the same length (20,000 memories: recall `mid` 123 / 169 ms, 8 clients 12.3 requests/s, bank deleted in 2.4 s).
+the same length (at 20,000: recall `mid` 123 / 169 ms, 8 clients 12.3 requests/s, bank deleted in 2.4 s).
 
 | what | lorebank | mark | peer |
 |---|---|---|---|

@@ -150,7 +150,26 @@ def _ago(m: re.Match[str], anchor: datetime) -> Period | None:
 def _ahead(m: re.Match[str], anchor: datetime) -> Period | None:
     if UNITS[m[2].lower()] == "minute" and count(m[1]) == 1:
         return None  # "in a minute" means soon
+    if _took(m.string, m.start()):
+        return None  # "sold out in nine days" tells how long it took, not when it will be
     return _away(count(m[1]), UNITS[m[2].lower()], 1, anchor)
+
+
+_TOLD = re.compile(
+    r"\b(?:[a-z]{2,}ed|sold|built|made|did|got|took|went|came|wrote|ran|won|lost|grew|read|rebuilt|rose|fell)\b"
+)
+_STILL_AHEAD = re.compile(r"\b(?:is|are|am|be|will|going|to|due|should|must|can|may)\b|['\u2019](?:ll|s|re|m)\b")
+_SENTENCE = re.compile(r"[.!?\n][^.!?\n]*$|^[^.!?\n]*$")
+_LOOK_BACK = 80
+
+
+def _took(text: str, position: int) -> bool:
+    """Whether "in N days" at `position` ends a sentence told in the past: nothing ahead after its verb."""
+    clause = _SENTENCE.search(text[max(0, position - _LOOK_BACK) : position].lower())
+    if clause is None:
+        return False
+    verbs = list(_TOLD.finditer(clause[0]))
+    return bool(verbs) and _STILL_AHEAD.search(clause[0], verbs[-1].end()) is None
 
 
 def _before_last(m: re.Match[str], anchor: datetime) -> Period | None:

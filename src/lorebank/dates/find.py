@@ -115,6 +115,8 @@ def _evaluate(rule: Rule, match: re.Match[str], anchor: datetime | None) -> Peri
 
 def _span(text: str, begin: int, stop: int, found: Period, relative: bool) -> DateSpan:
     bound = _BOUNDS.get(word_before(text, begin))
+    if text[stop - 1] == ".":  # an abbreviation's, or the sentence's: not part of the words either way
+        stop -= 1
     return DateSpan(begin, stop, text[begin:stop], found.start, found.end, found.precision, relative, bound)
 
 

@@ -6,7 +6,8 @@ gets a second vector (a re-embed) its block is copied first, so readers keep wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,6 +19,11 @@ from lorebank.search.columns import Bools, Floats, grown
 
 BLOCK_ROWS: Final = 4_096
 MISSING: Final = np.float32(-2.0)
+HALVE_FROM_BLOCKS: Final = 12
+"""From about 50,000 rows on a product is worth a second thread (it is bound by memory, not by Python)."""
+
+_helper = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vector product")
+Part = Sequence[tuple[int, Floats]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +86,12 @@ class Vectors:
         vector.
         """
         scores = np.full(count, MISSING, np.float32)
-        for start, block in self._used(count):
-            np.dot(block, query, out=scores[start : start + len(block)])
+
+        def fill(blocks: Part) -> None:
+            for start, block in blocks:
+                np.dot(block, query, out=scores[start : start + len(block)])
+
+        _in_halves(fill, list(self._used(count)))
         self._hide_missing(scores)
         return scores
 
@@ -89,8 +99,12 @@ class Vectors:
         """`cosines` of several queries at once, for the price of reading the matrix once."""
         together = np.ascontiguousarray(np.stack(queries).T)
         scores = np.full((len(queries), count), MISSING, np.float32)
-        for start, block in self._used(count):
-            scores[:, start : start + len(block)] = (block @ together).T
+
+        def fill(blocks: Part) -> None:
+            for start, block in blocks:
+                scores[:, start : start + len(block)] = (block @ together).T
+
+        _in_halves(fill, list(self._used(count)))
         for row in scores:
             self._hide_missing(row)
         return list(scores)
@@ -104,3 +118,13 @@ class Vectors:
         known = self.present[: len(scores)]
         scores[: len(known)][~known] = MISSING
         scores[len(known) :] = MISSING
+
+
+def _in_halves(fill: Callable[[Part], None], blocks: Part) -> None:
+    """`fill` all blocks; where there are many, a second thread takes half of them."""
+    if len(blocks) < HALVE_FROM_BLOCKS:
+        fill(blocks)
+        return
+    other = _helper.submit(fill, blocks[len(blocks) // 2 :])
+    fill(blocks[: len(blocks) // 2])
+    other.result()
