@@ -178,3 +178,21 @@ def test_several_dates_come_in_order_without_overlap() -> None:
     spans = find_dates(text, ANCHOR)
     assert [s.text for s in spans] == ["yesterday", "2 June 2023", "2016"]
     assert all(text[s.begin : s.stop] == s.text for s in spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We sold all the honey in nine days.", []),
+        ("They built it in six months and left.", []),
+        ("We launch in 3 days.", ["in 3 days"]),
+        ("She decided to come back in 3 days.", ["in 3 days"]),
+        ("It was planned. The trip is in two weeks.", ["in two weeks"]),
+    ],
+)
+def test_how_long_something_took_is_not_when_it_will_be(text: str, expected: list[str]) -> None:
+    assert [span.text for span in find_dates(text, ANCHOR)] == expected
+
+
+def test_the_full_stop_of_a_sentence_is_not_part_of_its_date() -> None:
+    assert [span.text for span in find_dates("She starts on 2 April. Then we go.", ANCHOR)] == ["2 April"]

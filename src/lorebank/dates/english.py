@@ -158,7 +158,9 @@ def _ahead(m: re.Match[str], anchor: datetime) -> Period | None:
 _TOLD = re.compile(
     r"\b(?:[a-z]{2,}ed|sold|built|made|did|got|took|went|came|wrote|ran|won|lost|grew|read|rebuilt|rose|fell)\b"
 )
-_STILL_AHEAD = re.compile(r"\b(?:is|are|am|be|will|going|to|due|should|must|can|may)\b|['\u2019](?:ll|s|re|m)\b")
+_STILL_AHEAD = re.compile(
+    r"\b(?:is|are|am|be|will|going|to|due|should|must|can|may)\b|['\u2019](?:ll|s|re|m)\b"
+)
 _SENTENCE = re.compile(r"[.!?\n][^.!?\n]*$|^[^.!?\n]*$")
 _LOOK_BACK = 80
 

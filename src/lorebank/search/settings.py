@@ -33,7 +33,7 @@ class SearchSettings:
     speaker: float = 0.2
     asking: float = 0.07
     graph: float = 0.05
-    temporal: float = 0.2
+    temporal: float = 0.35
     recency: float = 0.02
     recency_days: float = 365.0
     proof: float = 0.1
