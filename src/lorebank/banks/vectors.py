@@ -79,7 +79,10 @@ class VectorBuilder:
     `failures` says why a bank's last attempt failed; such a bank is tried again every few seconds.
     """
 
-    def __init__(self, banks: Banks, resolver: Resolver, embedders: Embedders) -> None:
+    def __init__(
+        self, banks: Banks, resolver: Resolver, embedders: Embedders, *, retry_s: float = _RETRY_S
+    ) -> None:
+        self._retry_s = retry_s
         self._banks = banks
         self._resolver = resolver
         self._embedders = embedders
@@ -95,6 +98,11 @@ class VectorBuilder:
     def start(self) -> None:
         """Begin, with a look at every bank: no note of open work has to survive a kill."""
         self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether `start` was called and `close` has not ended the thread."""
+        return self._thread.is_alive()
 
     def notify(self, handle: BankHandle) -> None:
         """Say that the bank has memories without vectors."""
@@ -173,7 +181,7 @@ class VectorBuilder:
 
     def _later(self, bank: BankId) -> None:
         if not self._stop.is_set():
-            timer = threading.Timer(_RETRY_S, self._add, (bank,))
+            timer = threading.Timer(self._retry_s, self._add, (bank,))
             timer.daemon = True
             timer.start()
 

@@ -100,7 +100,7 @@ def _nested(text: str, begin: int, anchor: datetime | None) -> DateSpan | None:
     if inner is None:
         return None
     try:
-        found = nested.shifted(match, inner.start, inner.end)
+        found = _in_calendar(nested.shifted(match, inner.start, inner.end))
     except (ValueError, OverflowError):
         return None
     return _span(text, begin, inner.stop, found, inner.relative) if found else None
@@ -108,9 +108,17 @@ def _nested(text: str, begin: int, anchor: datetime | None) -> DateSpan | None:
 
 def _evaluate(rule: Rule, match: re.Match[str], anchor: datetime | None) -> Period | None:
     try:
-        return rule.build(match, anchor or NO_ANCHOR)
+        return _in_calendar(rule.build(match, anchor or NO_ANCHOR))
     except (ValueError, OverflowError, IndexError, StopIteration):
         return None  # a day that the calendar does not have
+
+
+def _in_calendar(found: Period | None) -> Period | None:
+    """The period; `OverflowError` where a zone carries one of its ends out of the years 1-9999 of UTC."""
+    if found is not None and not 1 < found.start.year <= found.end.year < 9999:
+        found.start.astimezone(UTC)
+        found.end.astimezone(UTC)
+    return found
 
 
 def _span(text: str, begin: int, stop: int, found: Period, relative: bool) -> DateSpan:

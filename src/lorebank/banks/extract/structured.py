@@ -93,7 +93,9 @@ def _time(value: Any) -> datetime | None:
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value.strip())
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            aware.astimezone(UTC)  # OverflowError at the ends of the calendar; the zone says which day it was
+            return aware
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS_FROM else value, UTC)
     except (ValueError, OverflowError, OSError):

@@ -279,6 +279,8 @@ def _at_clock(day: datetime, clock: re.Match[str]) -> datetime | None:
     if clock[4]:
         hour = hour % 12 + (12 if clock[4].lower() == "p" else 0)
     try:
-        return datetime.combine(day.date(), time(hour, int(clock[2]), int(clock[3] or 0)), day.tzinfo)
-    except ValueError:
+        moment = datetime.combine(day.date(), time(hour, int(clock[2]), int(clock[3] or 0)), day.tzinfo)
+        moment.astimezone(UTC)  # OverflowError where the zone carries it out of the calendar
+        return moment
+    except (ValueError, OverflowError):
         return None

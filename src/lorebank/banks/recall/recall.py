@@ -82,7 +82,9 @@ def recall(engine: Engine, handle: BankHandle, config: BankConfig, ask: Ask) -> 
     visible = _expanded(snapshot, both(handle.grant.filter, ask.filter))
     result = search(snapshot, _search_query(ask, config, text, vector, visible), _SETTINGS)
     notes.timings.update(result.timings)
-    notes.degraded.update({arm: result.reasons.get(arm, "failed") for arm in result.degraded})
+    for arm in result.degraded:
+        # Why there is no vector was noted where it was asked for; the search only knows that there is none.
+        notes.degraded.setdefault(arm, result.reasons.get(arm, "failed"))
     with handle.read() as reader:
         ranked = _ranked(engine, reader, config, ask, text, result, notes)
         found = _hydrated(reader, result, ranked, visible, ask)
