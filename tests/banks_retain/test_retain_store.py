@@ -67,6 +67,13 @@ def test_undecided_tag_labels_mark_the_memory_as_pending(bank: Bank) -> None:
     assert PENDING_TAG in tags["The train"]
 
 
+def test_retain_says_which_label_groups_rules_could_not_decide(bank: Bank) -> None:
+    bank.configure(entity_labels=[{"key": "mood", "values": [{"value": "joyful"}, {"value": "angry"}]}])
+    written = retain(bank.handle, bank.tools, [said("The train to Oslo leaves at nine.")])
+    assert written.labels_undecided == ("mood",)
+    assert retain(bank.handle, bank.tools, [said("The joyful crowd cheered.")]).labels_undecided == ()
+
+
 def test_the_same_fact_three_times_is_one_memory_with_three_proofs(bank: Bank) -> None:
     for _ in range(3):
         bank.retain(said("Farid likes green tea."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +107,14 @@ def test_words_around_a_date_do_not_change_it(text: str, anchor: datetime, aroun
     assert [(s.text, s.start, s.end, s.precision) for s in framed] == [
         (s.text, s.start, s.end, s.precision) for s in alone
     ]
+
+
+@given(
+    st.sampled_from(["0001-01-01T00:00:00", "9999-12-31T23:59:59", "tomorrow", "yesterday", "next year"]),
+    st.integers(-14, 14),
+    st.sampled_from([datetime(1, 1, 1), datetime(9999, 12, 31, 23)]),
+)
+def test_every_period_can_be_told_in_utc(text: str, hours: int, edge: datetime) -> None:
+    zone = timezone(timedelta(hours=hours))
+    for span in find_dates(f"{text}{hours:+03d}:00 and {text}", edge.replace(tzinfo=zone)):
+        assert span.start.astimezone(UTC) <= span.end.astimezone(UTC)

@@ -201,3 +201,20 @@ def test_documents_become_passages_under_their_headings() -> None:
     assert len(found) >= 3
     assert all(text.startswith(("Press: ", "Press > Safety: ")) for text in found)
     assert sum(text.count("oil every week") for text in found) == 5
+
+
+@pytest.mark.parametrize("stamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "({stamp}) Ann: I bought a violin yesterday.\n({stamp}) Ben: I sold mine.",
+        '[{{"role": "user", "content": "I bought a violin.", "timestamp": "{stamp}"}}]',
+        "Ann bought a violin on {stamp} in Rome.",
+    ],
+)
+def test_times_beyond_the_calendar_of_utc_are_no_times(form: str, stamp: str) -> None:
+    found = facts(form.format(stamp=stamp))
+    assert found
+    for fact in found:
+        for when in (fact.mentioned_at, fact.occurred_start, fact.occurred_end):
+            assert when is None or when.astimezone(UTC)

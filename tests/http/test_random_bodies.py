@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lorebank.errors import InvalidInput
+from lorebank.http.routes.all import BINDINGS
 from lorebank.limits import Limits
 from lorebank.service.requests.parameters import read_path, read_query
-from lorebank.service.requests.queries import ListMemoriesQuery
+from lorebank.service.requests.queries import ListMemoriesQuery, Query
 
 BANK = "/v1/default/banks/team"
 TEXT = st.text(max_size=12) | st.sampled_from(
@@ -65,6 +66,21 @@ def test_random_query_strings_are_read_or_refused(query: bytes) -> None:
         assert exc.fields[0].loc[0] == "query"
     else:
         assert 0 <= params["limit"] <= 1000
+
+
+ODD = ["", "%20", "0", "-1", "null", "[]", "[1]", "9999-12-31T23:59:59-14:00", "x&{name}=", "%F0%9F%90%9A"]
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("model", sorted({one.query for one in BINDINGS}, key=lambda one: one.__name__))
+def test_odd_values_of_every_parameter_are_read_or_refused(model: type[Query], value: str) -> None:
+    for name in model.model_fields:
+        try:
+            params, _ = read_query(model, f"{name}={value.format(name=name)}".encode(), Limits())
+        except InvalidInput as exc:
+            assert exc.fields[0].loc[0] == "query"
+        else:
+            assert name in params
 
 
 @given(raw=st.text(max_size=30) | st.binary(max_size=20).map(lambda b: "".join(f"%{c:02x}" for c in b)))

@@ -60,3 +60,14 @@ def left_in(folders: Iterable[Path], words: Iterable[str]) -> list[str]:
                     continue
                 told += [f"{file.relative_to(folder)}: {what}" for what in found_in(data, wanted)]
     return told
+
+
+def damaged(archive: bytes) -> bytes:
+    """The archive with another text in it than its manifest promises; it can be read but not verified."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(out, "w") as new:
+        for part in old.infolist():
+            data = old.read(part)
+            changed = data.replace(b'"text"', b'"t3xt"', 1) if part.filename == "memories.jsonl" else data
+            new.writestr(part, changed)
+    return out.getvalue()

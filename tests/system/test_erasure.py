@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canary import canary, found_in, left_in
+from canary import canary, damaged, found_in, left_in
 from embeddings import Embeddings
 from live_server import Client, File, Server, bank_path
 
@@ -116,21 +116,30 @@ def finished_file(client: Client, name: str) -> None:
     client.request("DELETE", _document(name)).ok()
 
 
-def failed_batch(client: Client, name: str) -> None:
+def failed_import(client: Client, name: str) -> None:
     """A job that can only fail keeps its input for a retry; deleting the operation deletes it."""
-    files = [
-        File("files", f"{canary(name)[0]}.pdf", b"%PDF-1.4 " + _secret(name).encode(), "application/pdf")
-    ]
-    path = bank_path("house", "/files/retain")
-    answer = client.request("POST", path, files=files, fields={"request": "{}"})
-    if answer.status != 200:
-        assert answer.status == 422, answer
-        return
-    operation = answer.json()["operation_ids"][0]
+    client.retain("damaged", _item(name))
+    files = [File("file", "damaged.zip", damaged(client.exported("damaged")), "application/zip")]
+    client.request("DELETE", bank_path("damaged")).ok()
+    path, query = bank_path("house", "/transfer/import"), {"target_bank_id": "never"}
+    operation = client.request("POST", path, query=query, files=files).ok()["operation_id"]
     for _ in range(2):
         assert client.ended("house", operation)["status"] == "failed"
         client.request("POST", bank_path("house", f"/operations/{operation}/retry")).ok()
-    client.ended("house", operation)
+    assert client.ended("house", operation)["status"] == "failed"
+    client.request("DELETE", bank_path("house", f"/operations/{operation}/delete")).ok()
+
+
+def failed_file(client: Client, name: str) -> None:
+    """A file that turns out to be unreadable, or is refused at once where nothing can read its kind."""
+    pdf = b"%PDF-1.4 " + _secret(name).encode()
+    files = [File("files", f"{canary(name)[0]}.pdf", pdf, "application/pdf")]
+    path = bank_path("house", "/files/retain")
+    answer = client.request("POST", path, files=files, fields={"request": "{}"})
+    if answer.status == 422:
+        return
+    operation = answer.ok()["operation_ids"][0]
+    assert client.ended("house", operation)["status"] == "failed"
     client.request("DELETE", bank_path("house", f"/operations/{operation}/delete")).ok()
 
 
@@ -177,7 +186,8 @@ WAYS: tuple[Callable[[Client, str], None], ...] = (
     reset_config,
     finished_batch,
     finished_file,
-    failed_batch,
+    failed_import,
+    failed_file,
     refused_import,
     transferred,
     refused_retain,

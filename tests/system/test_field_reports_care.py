@@ -10,7 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from live_server import Server, bank_path
+from canary import damaged
+from live_server import File, Server, bank_path
+
+from lorebank.config import load
 
 
 def test_after_care_every_command_still_works(make_server: Callable[..., Server], tmp_path: Path) -> None:
@@ -80,7 +83,7 @@ def test_each_fresh_directory_has_a_secret_of_its_own_and_nothing_else_opens_it(
     ("name", "value", "told"),
     [
         ("LOREBANK_JOB_RETRIES", "-1", "job_retries"),
-        ("LOREBANK_JOB_RETRIES", "", "job_retries"),
+        ("LOREBANK_JOB_RETRIES", " ", "job_retries"),
         ("LOREBANK_JOB_RETRIES", "many", "job_retries"),
         ("LOREBANK_JOB_WORKERS", "0", "job_workers"),
         ("LOREBANK_JOB_BACKOFF", "nan", "job_backoff"),
@@ -98,17 +101,31 @@ def test_a_setting_that_cannot_be_honoured_is_refused_by_name(
     assert "Traceback" not in refused.stderr
 
 
+def test_an_empty_variable_means_the_default_and_not_without_limit(
+    make_server: Callable[..., Server],
+) -> None:
+    server = make_server(LOREBANK_JOB_RETRIES="", LOREBANK_EMBEDDER="none")
+    assert server.run("status").returncode == 0
+    assert load(environ={"LOREBANK_JOB_RETRIES": ""}).job_retries == load(environ={}).job_retries > 0
+
+
 def test_no_retry_means_no_retry(make_server: Callable[..., Server]) -> None:
-    settings = {"LOREBANK_JOB_RETRIES": "0", "LOREBANK_EMBEDDER": "none"}
+    """A job that could work later is given up at once, with its input kept."""
+    settings = {"LOREBANK_JOB_RETRIES": "0", "LOREBANK_JOB_BACKOFF": "0", "LOREBANK_EMBEDDER": "none"}
     with make_server(**settings).start() as server:
         client = server.client()
         client.retain("a", {"content": "Mara keeps the spare key under the pot."})
-        client.retain("busy", {"content": "This bank has content already."})
-        started = client.request("POST", bank_path("a", "/clone"), query={"target_bank_id": "late"}).ok()
-        client.completed("a", started["operation_id"])
-        again = client.request("POST", bank_path("a", "/clone"), query={"target_bank_id": "busy"})
-        assert again.status == 409
-        assert client.get("/v1/lorebank/status")["pending"]["failed_operations"] == 0
+        archive = client.exported("a")
+        started = client.request(
+            "POST",
+            bank_path("moves", "/transfer/import"),
+            query={"target_bank_id": "b"},
+            files=[File("file", "a.zip", damaged(archive), "application/zip")],
+        ).ok()
+        ended = client.ended("moves", started["operation_id"])
+        assert (ended["status"], ended["retry_count"]) == ("failed", 0)
+        assert ended["error_message"]
+        assert client.request("GET", bank_path("b", "/stats")).status == 404, "nothing is half imported"
 
 
 def test_a_directory_with_a_long_and_strange_path_works(make_server: Callable[..., Server]) -> None:

@@ -107,12 +107,13 @@ def test_five_thousand_facts_of_one_document_are_all_erased(make_server: Callabl
     with make_server(LOREBANK_EMBEDDER="none").start() as server:
         client = server.client()
         text = "\n\n".join(
-            f"Subject X paid invoice number inv{n:05d} in full that week." for n in range(5_000)
+            f"Subject X paid invoice number inv{n:05d} in full that week, as agreed with the bank."
+            for n in range(5_000)
         )
         client.request(
             "PATCH",
             bank_path("big", "/config"),
-            {"updates": {"retain_extraction_mode": "chunks", "retain_chunk_size": 80}},
+            {"updates": {"retain_extraction_mode": "chunks", "retain_chunk_size": 100}},
         ).ok()
         client.retain("big", {"content": text, "document_id": "subject-x"})
         client.retain("big", {"content": "Mara paid nothing.", "document_id": "other"})

@@ -167,12 +167,16 @@ def check(name: str, value: Any, *, text_chars: int) -> Any:
     return _structure(key, value, text_chars)
 
 
+def _shown(bound: float) -> str:
+    return f"{bound:,.0f}" if float(bound).is_integer() else f"{bound:g}"
+
+
 def _number(key: Key, value: Any) -> int | float:
     whole = key.kind == "int"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise problem(key.name, "must be a whole number" if whole else "must be a number")
     if not key.low <= value <= key.high:  # false for NaN as well
-        raise problem(key.name, f"must be between {key.low:g} and {key.high:g}")
+        raise problem(key.name, f"must be between {_shown(key.low)} and {_shown(key.high)}")
     if whole and value != int(value):
         raise problem(key.name, "must be a whole number")
     return int(value) if whole else float(value)

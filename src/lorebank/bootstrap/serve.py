@@ -12,6 +12,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lorebank.cli.program import program
 from lorebank.config import Settings
 from lorebank.errors import Conflict, InvalidInput, Unavailable
 
@@ -129,7 +130,7 @@ def _bind(settings: Settings) -> socket.socket:
         listener.close()
         raise Conflict(
             f"port {settings.port} on {settings.host} cannot be used ({exc.strerror}); "
-            "stop what listens there, or choose another with --port",
+            "stop what listens there, or choose another port with --port or LOREBANK_PORT",
             cause=exc,
         ) from exc
     listener.listen(2048)
@@ -144,16 +145,16 @@ def _host_in_url(host: str) -> str:
 
 def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
     """What a newcomer needs, once, on stdout; one line of JSON for a script."""
-    where = _short(settings.data_dir)
+    where, us = _short(settings.data_dir), program()
     usual = settings.data_dir == Path("~/.lorebank").expanduser()
     there = "" if usual else f" --data-dir {shlex.quote(str(settings.data_dir))}"
     lines = [
         f"lorebank serves {url}",
         f"  data      {where}",
-        "  key       not needed (--no-auth)" if settings.no_auth else _key_line(key, there),
-        f'  retain    lorebank retain --bank home "Alice prefers tea."{there}',
-        f'  recall    lorebank recall --bank home "What does Alice drink?"{there}',
-        "  stop      Ctrl-C; other commands: lorebank --help",
+        "  key       not needed (--no-auth)" if settings.no_auth else _key_line(key, us, there),
+        f'  retain    {us} retain --bank home "Alice prefers tea."{there}',
+        f'  recall    {us} recall --bank home "What does Alice drink?"{there}',
+        f"  stop      Ctrl-C; other commands: {us} --help",
     ]
     if as_json:
         lines = [json.dumps({"url": url, "data_dir": str(settings.data_dir)})]
@@ -163,10 +164,10 @@ def _say(settings: Settings, url: str, key: str, as_json: bool) -> None:
         raise Unavailable("stdout is closed", cause=exc) from exc
 
 
-def _key_line(key: str, there: str) -> str:
+def _key_line(key: str, us: str, there: str) -> str:
     if not key:
         return "  key       the one you gave (only its digest is kept)"
-    return f"  key       lorebank key show{there}"
+    return f"  key       {us} key show{there}"
 
 
 def _short(path: Path) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import click
 
 from lorebank.cli.base import LazyGroup, State
-from lorebank.cli.failures import FAILED, INTERRUPTED, OK, CliError, from_error, usage
+from lorebank.cli.failures import FAILED, INTERRUPTED, OK, CliError, from_error, next_step, usage
 from lorebank.cli.hooks import Hooks
 from lorebank.cli.output import safe
 from lorebank.errors import LorebankError
@@ -36,6 +38,8 @@ COMMANDS = {
     "version": "server",
 }
 """Every command and the module that has it, in the order of the help."""
+
+MIN_WIDTH = 40
 
 HELP = """lorebank keeps long-term memory for AI agents: banks that retain and recall, offline.
 
@@ -88,7 +92,8 @@ def run(hooks: Hooks, argv: Sequence[str]) -> int:
         print("stopped", file=sys.stderr)
         return INTERRUPTED
     except OSError as exc:
-        return _fail(CliError("failed", exc.strerror or "the system refused", FAILED), state)
+        what = f"{exc.filename}: " if isinstance(exc.filename, str) else ""
+        return _fail(CliError("failed", what + (exc.strerror or "the system refused"), FAILED), state)
 
 
 def _invoke(state: State, argv: Sequence[str]) -> int:
@@ -102,13 +107,24 @@ def _fail(error: CliError, state: State, hint: str = "") -> int:
     if state.as_json:
         print(json.dumps({"error": {"code": error.code, "message": error.message}}), file=sys.stderr)
     else:
-        print(safe(f"lorebank: {error.message}{hint}"), file=sys.stderr)
+        print(_wrapped(safe(f"lorebank: {error.message}\n{hint or next_step(error)}")), file=sys.stderr)
     return error.exit_code
 
 
+def _wrapped(text: str) -> str:
+    """`text` broken between words at the width of the terminal, if there is one."""
+    lines = text.strip().splitlines()
+    if sys.stderr.isatty():
+        width = max(shutil.get_terminal_size().columns, MIN_WIDTH)
+        lines = [textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) for line in lines]
+    return "\n".join(lines)
+
+
 def _hint(exc: click.ClickException) -> str:
+    if isinstance(exc, click.MissingParameter) and exc.param is not None and exc.param.name == "bank":
+        return "Name a bank, or set LOREBANK_BANK; 'lorebank bank list' shows what there is."
     context = getattr(exc, "ctx", None)
-    return f"\nSee '{context.command_path} --help'." if context is not None else ""
+    return f"See '{context.command_path} --help'." if context is not None else ""
 
 
 def _never_fail_to_encode() -> None:

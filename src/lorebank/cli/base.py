@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -141,6 +142,15 @@ class Group(click.Group):
         self.format_commands(ctx, formatter)
 
 
+class Port(click.IntRange):
+    """A TCP port; 0 takes a free one."""
+
+    name = "port"
+
+    def __init__(self) -> None:
+        super().__init__(0, 65535)
+
+
 class LazyGroup(Group):
     """The top of the command line: a command's module is imported when it is asked for."""
 
@@ -159,6 +169,31 @@ class LazyGroup(Group):
             return None
         found = getattr(import_module(f"lorebank.cli.commands.{module}"), cmd_name.replace("-", "_"))
         return found if isinstance(found, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with a hint at the commands that are not imported yet."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as exc:
+            raise click.exceptions.NoSuchCommand(
+                exc.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+            ) from None
+
+
+def confirm(question: str) -> None:
+    """Ask whether to go on; `click.Abort` on no, and a failure when there is nobody to ask."""
+    from lorebank.cli.failures import usage
+
+    try:
+        answer = click.prompt(f"{question} [y/N]", default="n", show_default=False, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise usage("nobody is there to ask; --yes answers the question") from None
+    if answer.strip().lower() not in ("y", "yes"):
+        raise click.Abort
 
 
 def _format_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -56,6 +56,25 @@ def usage(message: str) -> CliError:
     return CliError("usage", message, INVALID)
 
 
+_NEXT = {
+    "Bank": "'lorebank bank list' shows the banks; 'lorebank retain' makes one.",
+    "Document": "'lorebank document list' shows a bank's documents.",
+    "Memory": "'lorebank memory list' shows a bank's memories.",
+    "Operation": "'lorebank operation list' shows a bank's operations.",
+}
+
+
+def next_step(error: CliError) -> str:
+    """What to do after `error`, as a sentence for people; empty when its message says it all."""
+    if error.code == "not_found" and error.message.endswith("not found"):
+        return _NEXT.get(error.message.partition(" ")[0], "")
+    if error.code == "unauthenticated":
+        return (
+            "Give it with --api-key or LOREBANK_API_KEY; 'lorebank key show' prints it on the server's machine."
+        )
+    return ""
+
+
 def from_error(error: LorebankError) -> CliError:
     """The failure that a lorebank error inside this process means."""
     _, exit_code = _STATUS.get(error.status, ("", FAILED))
@@ -80,6 +99,7 @@ def _words(detail: Any) -> str:
 
 
 def _problem(item: dict[str, Any]) -> str:
-    where = ".".join(str(part) for part in item.get("loc", ()) if part not in ("body", "query", "path"))
+    loc = [str(part) for part in item.get("loc", ())]
+    where = ".".join(loc[1:] if loc[:1] in (["body"], ["query"], ["path"]) and loc[1:] else loc)
     said = str(item.get("msg", "is not valid"))
     return f"{where}: {said}" if where else said

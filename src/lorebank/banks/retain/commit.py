@@ -35,10 +35,14 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did: memories that rest on it now, memories that went."""
+    """What a write did: memories that rest on it now, memories that went.
+
+    `labels_undecided` are the groups of entity labels that rules could not decide for some of them.
+    """
 
     facts_added: int
     facts_removed: int
+    labels_undecided: tuple[str, ...] = ()
 
 
 class Commit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lorebank.banks.extract import KnownEntities
@@ -71,4 +71,5 @@ def write(
     commit = Commit(writer, handle.bank.bank_id, tools.clock(), operation_id)
     for one in prepared:
         commit.document(one)
-    return commit.finish()
+    undecided = sorted({group for one in prepared for part in one.parts for group in part.undecided})
+    return replace(commit.finish(), labels_undecided=tuple(undecided))

@@ -31,12 +31,15 @@ def run_retain(job: Job, tools: Tools) -> dict[str, Any]:
     items = [from_json(entry) for entry in payload["items"]]
     done = job.operation.processed or 0
     added = removed = 0
+    undecided: set[str] = set()
     while done < len(items):
         upto = slice_end(items, done)
         written = store(job, tools, _drafts(payload, items, done, upto), upto, len(items))
         added, removed = added + written.facts_added, removed + written.facts_removed
+        undecided.update(written.labels_undecided)
         done = upto
-    return {"items_count": len(items), "facts_added": added, "facts_removed": removed}
+    result: dict[str, Any] = {"items_count": len(items), "facts_added": added, "facts_removed": removed}
+    return result | ({"labels_undecided": sorted(undecided)} if undecided else {})
 
 
 def store(job: Job, tools: Tools, made: Sequence[Draft], processed: int, total: int) -> Written:

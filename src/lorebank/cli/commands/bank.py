@@ -112,7 +112,7 @@ def _numbers(stats: dict[str, Any]) -> list[tuple[str, Any]]:
 def delete_bank(state: State, name: str, yes: bool) -> None:
     """Delete a bank with everything in it."""
     if not yes:
-        click.confirm(f"Delete the bank '{one_line(name)}' with everything in it?", abort=True, err=True)
+        confirm(f"Delete the bank '{one_line(name)}' with everything in it?")
     with state.api() as api:
         answer = api.delete(bank_path(name))
     state.printer.result(answer, lambda: state.printer.say(f"Deleted the bank '{name}'."))

@@ -9,22 +9,20 @@ from typing import Any
 import click
 
 from lorebank.cli import profiles
-from lorebank.cli.base import Command, State, pass_state
+from lorebank.cli.base import Command, Port, State, pass_state
+from lorebank.cli.program import program
 from lorebank.errors import Conflict
 
 COMMENT = """A lorebank profile: settings that 'lorebank -p NAME' uses. docs/settings.md has them all.
 It may hold a key: keep it to yourself."""
-LATER = (
-    "A language model is not needed: retain and recall work without one. "
-    "It is used from the Reasoning release on (reflect, observations, mental models)."
-)
+LATER = "No language model is needed. A later release uses one (reflect, observations)."
 PROVIDERS = ("openai", "anthropic")
 PORT = 8888
 DATA_DIR = "~/.lorebank"
 
 
 @click.command(cls=Command)
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Port of the server.")
+@click.option("--port", type=Port(), metavar="N", help="Port of the server.")
 @click.option("--llm-provider", type=click.Choice((*PROVIDERS, "none")), help="Kind of language model API.")
 @click.option("--llm-base-url", metavar="URL", help="Its address.")
 @click.option("--llm-model", metavar="NAME", help="Its model.")
@@ -60,7 +58,7 @@ def _absolute(folder: str | None) -> str | None:
 def _tell(state: State, name: str, path: os.PathLike[str]) -> None:
     state.printer.raw(f"Wrote {path}")
     option = "" if name == profiles.DEFAULT else f" -p {name}"
-    state.printer.say(f"Start the server with: lorebank{option} serve")
+    state.printer.raw(f"Start the server with: {program()}{option} serve")
 
 
 def _defaults(given: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +77,7 @@ def _defaults(given: dict[str, Any]) -> dict[str, Any]:
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
     port, data_dir = given["port"], given["data_dir"]
     if port is None:
-        port = click.prompt("Port", default=PORT, type=click.IntRange(0, 65535), err=True)
+        port = click.prompt("Port", default=PORT, type=Port(), err=True)
     if data_dir is None:
         data_dir = _absolute(click.prompt("Data directory", default=DATA_DIR, err=True))
     return {"port": port, "data_dir": data_dir, **_asked_llm(given)}

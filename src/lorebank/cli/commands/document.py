@@ -141,7 +141,7 @@ def reprocess_document(state: State, document_id: str, bank: str) -> None:
 def delete_document(state: State, document_id: str, bank: str, yes: bool) -> None:
     """Delete a document and the memories that rest on it alone."""
     if not yes:
-        click.confirm(f"Delete document '{one_line(document_id)}' and its memories?", abort=True, err=True)
+        confirm(f"Delete document '{one_line(document_id)}' and its memories?")
     with state.api() as api:
         answer = api.delete(bank_path(bank, "documents", document_id))
     count = answer.get("memory_units_deleted", 0)

@@ -134,7 +134,7 @@ def clear_memories(state: State, bank: str, fact_type: str | None, yes: bool) ->
     """Delete all memories of a bank; its documents stay."""
     if not yes:
         what = f"all memories of type {fact_type}" if fact_type else "all memories"
-        click.confirm(f"Delete {what} of the bank '{one_line(bank)}'?", abort=True, err=True)
+        confirm(f"Delete {what} of the bank '{one_line(bank)}'?")
     with state.api() as api:
         answer = api.delete(bank_path(bank, "memories"), type=fact_type)
     count = answer.get("deleted_count")

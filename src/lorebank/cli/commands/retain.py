@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import PurePath
 from typing import Any
@@ -12,6 +13,7 @@ import click
 from lorebank.cli.api import Api, bank_path
 from lorebank.cli.base import Command, State, bank_option, key_values, pass_state, readable
 from lorebank.cli.failures import usage
+from lorebank.cli.program import program
 from lorebank.cli.wire import Upload
 
 
@@ -145,6 +147,6 @@ def _tell(
             return
         state.printer.say(f"Accepted {things} for bank '{bank}'. Watch it with:")
         for operation_id in ids:
-            state.printer.raw(f"  lorebank operation show {operation_id} --bank {bank}")
+            state.printer.raw(f"  {program()} operation show {operation_id} --bank {shlex.quote(bank)}")
 
     state.printer.result(value, human)

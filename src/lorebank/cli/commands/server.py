@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from lorebank import __version__
-from lorebank.cli.base import Command, Group, State, pass_state
+from lorebank.cli.base import Command, Group, Port, State, pass_state
 from lorebank.cli.output import Printer, one_line, size, when
 
 
 @click.command(cls=Command)
 @click.option("--host", metavar="ADDRESS", help="Address to listen on.")
-@click.option("--port", type=int, metavar="N", help="Port to listen on; 0 takes a free one.")
+@click.option("--port", type=Port(), metavar="N", help="Port to listen on; 0 takes a free one.")
 @click.option("--no-auth", is_flag=True, default=None, help="Serve without keys; loopback only.")
 @click.option(
     "--idle-timeout", type=float, metavar="S", help="End after S seconds without a request; 0: never."
@@ -26,7 +26,10 @@ from lorebank.cli.output import Printer, one_line, size, when
 def serve(state: State, /, settings: tuple[str, ...], **flags: Any) -> int:
     """Run the server until it is told to stop."""
     from lorebank.cli.base import key_values
+    from lorebank.cli.failures import usage
 
+    if state.url:
+        raise usage("serve runs a server here: say --host and --port instead of --url")
     ready = state.settings(**key_values(settings, "--set"), **flags)
     return state.hooks.serve(ready, as_json=state.as_json)
 
@@ -50,14 +53,14 @@ def _show_status(printer: Printer, answer: dict[str, Any], where: str | None, se
     pending = answer.get("pending", {})
     printer.pairs(
         [
-            ("server", f"lorebank {answer.get('version')}, " + ("running" if served else "not running")),
+            ("server", f"lorebank {answer.get('version')}, " + ("running" if served else "not running (commands do the work themselves)")),
             ("up since", when(answer.get("started_at")) + " UTC" if served else ""),
             ("data directory", where or answer.get("data", {}).get("name")),
             ("on disk", size(int(answer.get("data", {}).get("bytes", 0)))),
             ("banks", answer.get("banks")),
             ("memories", answer.get("memories")),
             ("documents", answer.get("documents")),
-            *((name, _model(model)) for name, model in models.items()),
+            *((name, _model(model, served)) for name, model in models.items()),
             ("waiting", f"{pending.get('operations', 0)} operations, {pending.get('vectors', 0)} vectors"),
             (
                 "failed",
@@ -74,8 +77,10 @@ def _show_status(printer: Printer, answer: dict[str, Any], where: str | None, se
     )
 
 
-def _model(model: dict[str, Any]) -> str:
-    return ", ".join(one_line(model[key]) for key in ("id", "state", "reason") if model.get(key))
+def _model(model: dict[str, Any], served: bool) -> str:
+    """A model that only this command would load has no state worth telling."""
+    told = ("id", "state", "reason") if served or model.get("reason") else ("id",)
+    return ", ".join(one_line(model[key]) for key in told if model.get(key))
 
 
 def _task(task: dict[str, Any]) -> str:

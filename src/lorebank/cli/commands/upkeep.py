@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from lorebank.cli.base import Command, State, pass_state
 from lorebank.cli.failures import FAILED, OK, usage
 from lorebank.cli.output import size
+from lorebank.cli.program import program
 from lorebank.cli.progress import watch_task
 
 
@@ -106,7 +108,7 @@ def backup(state: State, directory: str) -> None:
 def restore(state: State, directory: str) -> None:
     """Put a backup into an empty data directory.
 
-    No server may be running on the data directory.
+    DIRECTORY is the backup; --data-dir names where it goes: a folder that is empty or not there yet.
     """
     if state.remote():
         raise usage("restore works on this machine's data directory; leave --url out")
@@ -115,6 +117,9 @@ def restore(state: State, directory: str) -> None:
         raise usage(f"there is no directory {directory}")
     data_dir = state.settings().data_dir
     result = dict(state.hooks.restore(source, data_dir))
-    state.printer.result(
-        {"data_dir": str(data_dir), **result}, lambda: state.printer.raw(f"Restored {source} to {data_dir}.")
-    )
+
+    def human() -> None:
+        state.printer.raw(f"Restored {source} to {data_dir}.")
+        state.printer.raw(f"Serve it with: {program()} serve --data-dir {shlex.quote(str(data_dir))}")
+
+    state.printer.result({"data_dir": str(data_dir), **result}, human)

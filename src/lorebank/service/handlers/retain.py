@@ -65,8 +65,10 @@ def retain_memories(call: Call) -> render.Wire:
         return _retained(call, len(items), ids)
     if request.operation_id is not None:
         raise BadRequest("operation_id: is for asynchronous requests only; leave it out or send async=true")
-    retain(call.handle, tools, items, tags)
-    return _retained(call, len(items), None)
+    written = retain(call.handle, tools, items, tags)
+    answer = _retained(call, len(items), None)
+    # Beside the wire's own fields: which label groups wait for somebody who can read.
+    return answer | ({"labels_undecided": list(written.labels_undecided)} if written.labels_undecided else {})
 
 
 def _retained(call: Call, count: int, ids: list[str] | None) -> render.Wire:

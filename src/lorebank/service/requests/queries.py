@@ -206,7 +206,7 @@ class DocumentIds(Query):
     """A choice of documents; None means all of them."""
 
     document_id: Annotated[
-        tuple[Id, ...] | None, BeforeValidator(_one_tag_each), Field(max_length=10_000)
+        Annotated[tuple[Id, ...], Field(max_length=10_000)] | None, BeforeValidator(_one_tag_each)
     ] = None
 
 
