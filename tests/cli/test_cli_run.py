@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from lorebank import __version__
 from lorebank.cli import base
 from lorebank.cli.app import COMMANDS, run
-from lorebank.cli.failures import DENIED, FAILED, INVALID, MISSING, OK, UNAVAILABLE
+from lorebank.cli.failures import DENIED, FAILED, INVALID, MISSING, OK, UNAVAILABLE, from_response
 from lorebank.cli.hooks import AsgiApp
+from lorebank.cli.program import program
 from lorebank.cli.wire import Address
 from lorebank.config import Settings, load
 from lorebank.errors import Conflict, Forbidden, LorebankError, NotFound, Unavailable
@@ -222,3 +224,70 @@ def test_deletion_asks_first(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     captured = capsys.readouterr()
     assert "Delete the bank 'x\\x1b[2J'" in captured.err
     assert captured.out == ""
+
+
+def test_a_deletion_that_nobody_can_confirm_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Recorder(), ["bank", "delete", "x"]) == INVALID
+    assert "--yes" in capsys.readouterr().err
+
+
+def test_the_version_is_an_option_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(Recorder(), ["--version"]) == OK
+    assert capsys.readouterr().out == f"lorebank {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["recal", "x"], "Did you mean 'recall'?"),
+        (["recall", "x"], "set LOREBANK_BANK; 'lorebank bank list'"),
+        (["serve", "--port", "70000"], "70000 is not in the range 0<=x<=65535"),
+        (["serve", "--url", "http://127.0.0.1:1"], "--host and --port instead of --url"),
+    ],
+)
+def test_wrong_usage_says_what_to_do_next(
+    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(Recorder(), argv) == INVALID
+    assert told in capsys.readouterr().err
+
+
+def test_a_missing_bank_is_told_with_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+    hooks = Recorder()
+    hooks.error = NotFound("Bank 'hom' not found")
+    assert run(hooks, ["recall", "-b", "hom", "x"]) == MISSING
+    assert "'lorebank bank list' shows the banks" in capsys.readouterr().err
+    assert run(hooks, ["recall", "-b", "hom", "x", "--json"]) == MISSING
+    assert json.loads(capsys.readouterr().err)["error"]["message"] == "Bank 'hom' not found"
+
+
+def test_a_directory_that_is_served_already_is_not_served_again(capsys: pytest.CaptureFixture[str]) -> None:
+    class Served(Recorder):
+        def server(self, settings: Settings) -> Address | None:
+            return Address("http://127.0.0.1:8888")
+
+    hooks = Served()
+    assert run(hooks, ["serve"]) == FAILED
+    assert hooks.served is None
+    assert "http://127.0.0.1:8888 serves this data directory already" in capsys.readouterr().err
+
+
+def test_a_refused_field_keeps_its_name_when_it_is_called_like_its_place() -> None:
+    error = from_response(422, {"detail": [{"loc": ["body", "query"], "msg": "must not be empty"}]})
+    assert error.message == "query: must not be empty"
+
+
+def test_the_program_is_named_as_the_shell_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    script = folder / "lorebank"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.argv", [str(script), "serve"])
+    assert program() == ".venv/bin/lorebank"
+    monkeypatch.setenv("PATH", str(folder))
+    assert program() == "lorebank"
+    monkeypatch.setattr("sys.argv", ["/somewhere/pytest"])
+    assert program() == "lorebank"

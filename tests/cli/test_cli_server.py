@@ -142,7 +142,7 @@ def test_errors_have_their_exit_codes(served: Lorebank) -> None:
 def test_a_second_serve_is_refused(served: Lorebank) -> None:
     error = served.fails("serve", "--port", "0", code=1)
     assert error["code"] == "conflict"
-    assert "in use" in error["message"]
+    assert "serves this data directory already" in error["message"]
 
 
 def test_status_key_and_a_named_server(served: Lorebank) -> None:

@@ -67,7 +67,7 @@ def test_arms_are_listed_by_rank() -> None:
 def test_results_are_shown_with_where_they_come_from_and_no_control_character() -> None:
     out, err = printed(show_results, ANSWER)
     assert "1. Mara moves\\x1b[2J to Oslo" in out
-    assert "world · 2026-03-01 · document d\\x07 · tags home · score 0.643" in " ".join(out.split())
+    assert "world · 2026-03-01 · score 0.643 · tags home · in d\\x07" in " ".join(out.split())
     assert "chunk c1 (cut):" in out and "entities: Mara" in out
     assert "\x1b" not in out + err
     assert err == "Not everything could be searched: semantic: the model is loading\n"

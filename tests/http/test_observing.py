@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lorebank.config import Settings
-from lorebank.http.logs import JsonFormatter, TextFormatter, configure
+from lorebank.http.logs import JsonFormatter, TerminalFormatter, TextFormatter, configure
 from lorebank.metrics import MAX_SERIES, Counter, Metrics
 
 BANK = "/v1/default/banks/team"
@@ -81,6 +81,20 @@ async def test_a_request_is_logged_without_what_was_asked(
     assert first["route"] == "/v1/default/banks/{bank_id}/memories/recall" and first["ms"] >= 0
     assert len(first["request_id"]) == 16
     assert "status=404" in lines[4] and "error=invalid_input" in lines[6]
+
+
+async def test_a_terminal_sees_a_request_in_few_words_and_no_health_checks(
+    stage: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="lorebank.http")
+    async with stage.client() as client:
+        await client.get("/health/live")
+        await client.post(f"{BANK}/memories/recall", json={"query": ""})
+    (line,) = (TerminalFormatter().format(one) for one in caplog.records)
+    time, method, route, status, ms, unit, error = line.split()
+    assert (method, status, unit, error) == ("POST", "422", "ms", "invalid_input")
+    assert route == "/v1/default/banks/{bank_id}/memories/recall"
+    assert len(time) == 8 and int(ms) >= 0
 
 
 def test_logging_is_set_up_from_the_settings() -> None:

@@ -34,7 +34,7 @@ def at(year: int, month: int, day: int) -> float:
 
 def passage(key: int, text: str, **changes: object) -> Passage:
     made = Passage(key=key, seq=key, kind="world", terms=" ".join(terms(text)), tokens=5)
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return made._replace(**changes)  # type: ignore[arg-type]
 
 
 def unit(*numbers: float) -> Vector:

@@ -21,5 +21,9 @@ def test_two_hundred_kills_lose_nothing_and_bring_nothing_back(tmp_path: Path) -
     ]
     total = f"| all | {sum(outcome.kills.values())} | {sum(outcome.requests.values())} |"
     head = ["| killed while | kills | steps of work finished before |", "| --- | ---: | ---: |"]
-    told = f"{outcome.seconds:.0f} seconds; findings: none."
+    told = (
+        f"{outcome.between_models} kills left banks on their way from one model to the other. "
+        f"{outcome.seconds:.0f} seconds; findings: none."
+    )
+    assert outcome.between_models
     write_part("crash", [*head, *rows, total, "", told])

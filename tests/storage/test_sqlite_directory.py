@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from lorebank.errors import Conflict, Corrupt, InvalidInput, LorebankError, Unau
 from lorebank.storage.ports import MemoryQuery
 from lorebank.storage.sqlite.connect import translate
 from lorebank.storage.sqlite.directory import DataDirectory
+from lorebank.storage.sqlite.files import remove_folder
 from lorebank.storage.sqlite.lock import Owner, owner_of
 
 
@@ -116,6 +118,18 @@ def test_a_damaged_store_is_corrupt_and_can_be_deleted(data: Path) -> None:
     engine.banks.delete(engine.grant("Team"))
     assert not state.parent.exists()
     engine.directory.close()
+
+
+def test_a_folder_whose_files_vanish_meanwhile_is_removed_all_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    for n in range(600):
+        (folder / str(n)).touch()
+    with ThreadPoolExecutor(4) as threads:
+        for removal in [threads.submit(remove_folder, folder) for _ in range(4)]:
+            removal.result()
+    assert not folder.exists()
+    remove_folder(folder)
 
 
 def test_a_missing_store_is_reported_by_check(data: Path) -> None:

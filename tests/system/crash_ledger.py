@@ -55,7 +55,7 @@ class Bank:
 
 @dataclass
 class Ledger:
-    """Per bank what may be there: one state, or several where the last request got no answer. None: no bank."""
+    """Per bank what may be there: one state, or several after a request without an answer. None: no bank."""
 
     banks: dict[str, tuple[Bank | None, ...]] = field(default_factory=dict)
     touched: dict[str, set[str]] = field(default_factory=dict)
@@ -154,6 +154,6 @@ def _difference(bank: str, found: Bank | None, states: tuple[Bank | None, ...]) 
             f"unexpected {sorted(found.memories - state.memories)[:20]}, "
             f"documents missing {sorted(set(state.documents) - set(found.documents))[:20]}, "
             f"unexpected {sorted(set(found.documents) - set(state.documents))[:20]}, differing "
-            f"{[d for d in found.documents if d in state.documents and found.documents[d] != state.documents[d]]}"
+            f"{[d for d, held in found.documents.items() if state.documents.get(d, held) != held]}"
         )
     return "\n".join(told)

@@ -55,7 +55,8 @@ class Load:
 
     def retain_async(self, client: Client, bank: str) -> None:
         """Batches in the background, each under an id of its own, sent once more when unsure."""
-        state, items = self._state(bank), []
+        state = self._state(bank)
+        items: list[dict[str, str]] = []
         for _ in range(self.random.choice((1, 3, 30))):
             if items and self.random.random() < 0.2:
                 break

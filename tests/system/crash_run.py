@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from crash_load import KINDS, Load, work_until_killed
 from embeddings import Embeddings
 from live_server import Server
 
-_LONGEST_S = 0.5
+_LONGEST_S = {"reembed": 1.5}
+_USUALLY_S = 0.5
 _ARCHIVED, _FACTS = 8, 12
 
 
@@ -24,6 +27,8 @@ class Outcome:
 
     kills: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
+    between_models: int = 0
+    """Kills that left a bank on its way from one model to another."""
     seconds: float = 0.0
 
 
@@ -44,7 +49,7 @@ def crash(home: Path, kills: int, seed: int) -> Outcome:
             order.shuffle(kinds)
             for kind in kinds:
                 embeddings.wait_s = 0.03 if kind == "reembed" else 0.0
-                _round(server, loads, kind, order.uniform(0.0, _LONGEST_S), outcome)
+                _round(server, loads, kind, order.uniform(0.0, _LONGEST_S.get(kind, _USUALLY_S)), outcome)
                 embeddings.wait_s = 0.0
                 _look(server, ledger)
             _look(server, ledger, everything=True)
@@ -81,7 +86,22 @@ def _round(server: Server, loads: list[Load], kind: str, delay_s: float, outcome
         client.close()
     outcome.kills[kind] += 1
     outcome.requests[kind] += sum(load.requests for load in loads) - before
+    outcome.between_models += _between_models(server)
     server.start()
+
+
+def _between_models(server: Server) -> bool:
+    """Whether a bank of the killed server was being re-embedded; looked up in copies, to disturb nothing."""
+    copies = server.home / "copies"
+    found = False
+    for store in server.data_dir.glob("banks/*"):
+        shutil.copytree(store, copies)
+        db = sqlite3.connect(copies / "state.sqlite")
+        with suppress(sqlite3.OperationalError):  # a bank that was only being made has no tables yet
+            found |= bool(db.execute("SELECT count(*) FROM meta WHERE name = 'reembed_target'").fetchone()[0])
+        db.close()
+        shutil.rmtree(copies)
+    return found
 
 
 def _look(server: Server, ledger: Ledger, *, everything: bool = False) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +19,7 @@ from lorebank.banks import reembed
 from lorebank.banks.embedders import ACTIVE_MODEL, Embedders
 from lorebank.errors import LorebankError, NotFound, Unavailable
 from lorebank.ids import BankId
+from lorebank.jobs.turns import Turns
 from lorebank.models.service import EmbedService
 from lorebank.search import embed_text
 from lorebank.storage.ports import BankHandle, Banks
@@ -86,7 +86,7 @@ class VectorBuilder:
         self._banks = banks
         self._resolver = resolver
         self._embedders = embedders
-        self._waiting: OrderedDict[BankId, None] = OrderedDict()
+        self._turns = Turns()
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self.failures: dict[BankId, str] = {}
@@ -114,7 +114,7 @@ class VectorBuilder:
         bank = BankId(handle.bank.bank_id)
 
         def settled() -> bool:
-            return bank in self.failures or not (bank in self._waiting or bank == self._current)
+            return bank in self.failures or not (bank in self._turns or bank == self._current)
 
         with self._changed:
             self._changed.wait_for(settled, timeout_s)
@@ -122,7 +122,7 @@ class VectorBuilder:
     def drain(self, timeout_s: float) -> bool:
         """Wait until nothing is left to build; False when that takes longer than `timeout_s`."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout_s)
+            return self._changed.wait_for(lambda: not self._turns and not self._busy, timeout_s)
 
     def close(self) -> None:
         """Stop after the batch in hand."""
@@ -134,17 +134,18 @@ class VectorBuilder:
 
     def _add(self, bank: BankId) -> None:
         with self._changed:
-            self._waiting[bank] = None
+            self._turns.add(bank)
             self._changed.notify_all()
 
     def _next(self) -> BankId | None:
         with self._changed:
-            self._changed.wait_for(lambda: bool(self._waiting) or self._stop.is_set())
-            if self._stop.is_set():
-                return None
-            self._busy = True
-            self._current = self._waiting.popitem(last=False)[0]
-            return self._current
+            while not self._stop.is_set():
+                self._current = self._turns.take()
+                if self._current is not None:
+                    self._busy = True
+                    return self._current
+                self._changed.wait(self._turns.pause())
+            return None
 
     def _run(self) -> None:
         self._sweep()
@@ -180,10 +181,8 @@ class VectorBuilder:
             self._later(bank)
 
     def _later(self, bank: BankId) -> None:
-        if not self._stop.is_set():
-            timer = threading.Timer(self._retry_s, self._add, (bank,))
-            timer.daemon = True
-            timer.start()
+        with self._changed:
+            self._turns.later(bank, self._retry_s)
 
     def _build(self, bank: BankId) -> None:
         handle = self._banks.open(self._resolver.ticket(Ticket.INDEX, bank))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 
+from lorebank import __version__
 from lorebank.cli.base import LazyGroup, State
 from lorebank.cli.failures import FAILED, INTERRUPTED, OK, CliError, from_error, next_step, usage
 from lorebank.cli.hooks import Hooks
@@ -61,7 +62,24 @@ def build_cli() -> click.Group:
         modules=COMMANDS,
         help=HELP,
         no_args_is_help=True,
+        params=[_version_option()],
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    )
+
+
+def _version_option() -> click.Option:
+    def show(context: click.Context, param: click.Parameter, value: bool) -> None:
+        if value:
+            print(f"lorebank {__version__}")
+            context.exit()
+
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show the version.",
     )
 
 

@@ -191,6 +191,7 @@ def confirm(question: str) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
+        click.echo(err=True)  # ends the line of the question
         raise usage("nobody is there to ask; --yes answers the question") from None
     if answer.strip().lower() not in ("y", "yes"):
         raise click.Abort

@@ -69,9 +69,7 @@ def next_step(error: CliError) -> str:
     if error.code == "not_found" and error.message.endswith("not found"):
         return _NEXT.get(error.message.partition(" ")[0], "")
     if error.code == "unauthenticated":
-        return (
-            "Give it with --api-key or LOREBANK_API_KEY; 'lorebank key show' prints it on the server's machine."
-        )
+        return "Give one with --api-key or LOREBANK_API_KEY; the server's 'lorebank key show' prints it."
     return ""
 
 

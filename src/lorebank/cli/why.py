@@ -35,15 +35,15 @@ def show_why(printer: Printer, answer: Mapping[str, Any]) -> None:
 
 
 def about(result: Mapping[str, Any]) -> str:
-    """Type, time, document and tags of a result, and its final score."""
+    """Type, time, final score, tags and document of a result: short enough for 80 columns."""
     scores = result.get("scores") or {}
     happened = result.get("occurred_start") or result.get("mentioned_at")
     told = [
         one_line(result.get("type")),
         when(happened)[:10],
-        f"document {one_line(result['document_id'])}" if result.get("document_id") else "",
-        f"tags {one_line(result['tags'])}" if result.get("tags") else "",
         f"score {scores['final']:.3f}" if isinstance(scores.get("final"), int | float) else "",
+        f"tags {one_line(result['tags'])}" if result.get("tags") else "",
+        f"in {one_line(result['document_id'])}" if result.get("document_id") else "",
     ]
     return " · ".join(part for part in told if part)
 

@@ -24,6 +24,8 @@ _FRAMES = 12
 def log_exchange(exchange: Exchange) -> None:
     """Write the line of an answered request: route template, never the path or the query."""
     level = logging.WARNING if exchange.status >= 500 else logging.INFO
+    if exchange.status < 400 and (exchange.template or "").startswith("/health"):
+        level = logging.DEBUG  # asked for by machines, every few seconds
     if not LOGGER.isEnabledFor(level):
         return
     fields: dict[str, Any] = {
@@ -76,6 +78,19 @@ class TextFormatter(logging.Formatter):
         return line
 
 
+class TerminalFormatter(TextFormatter):
+    """For a person who watches: a request is `time method route status ms error`, in local time."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """A request in few words, everything else as text."""
+        fields = getattr(record, _FIELDS, None)
+        if not fields:
+            return super().format(record)
+        time = datetime.fromtimestamp(record.created, UTC).astimezone().strftime("%H:%M:%S")
+        told = f"{time} {fields['method']} {fields['route']} {fields['status']} {fields['ms']:.0f} ms"
+        return f"{told} {fields['error']}" if "error" in fields else told
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object a line."""
 
@@ -96,7 +111,8 @@ class JsonFormatter(logging.Formatter):
 def configure(settings: Settings) -> None:
     """Send the process's logs to stderr in the form and at the level of the settings."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
+    text = TerminalFormatter() if sys.stderr.isatty() else TextFormatter()
+    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else text)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())

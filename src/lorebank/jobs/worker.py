@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from lorebank.errors import Conflict, LorebankError, NotFound, Unavailable
 from lorebank.ids import BankId
 from lorebank.jobs.kinds import Job, JobKind
 from lorebank.jobs.leases import Leases
+from lorebank.jobs.turns import Turns
 from lorebank.storage.ports import BankHandle, Banks
 from lorebank.storage.rows import Lease, OperationStatus
 
@@ -62,8 +62,7 @@ class Worker:
         self._clock = clock
         self._ended = ended
         self._leases = Leases(clock, policy.lease_s)
-        self._waiting: OrderedDict[BankId, None] = OrderedDict()
-        self._timers: set[threading.Timer] = set()
+        self._turns = Turns()
         self._changed = threading.Condition()
         self._closed = False
         self._threads = [
@@ -88,8 +87,6 @@ class Worker:
         """Take no more work; running jobs get `grace_s` seconds, then their leases lapse."""
         with self._changed:
             self._closed = True
-            for timer in self._timers:
-                timer.cancel()
             self._changed.notify_all()
         for thread in self._threads:
             if thread.is_alive():
@@ -98,28 +95,24 @@ class Worker:
 
     def _add(self, bank: BankId) -> None:
         with self._changed:
-            if not self._closed:
-                self._waiting[bank] = None
-                self._changed.notify()
+            self._turns.add(bank)
+            self._changed.notify()
 
     def _later(self, bank: BankId, seconds: float) -> None:
-        def due() -> None:
-            with self._changed:
-                self._timers.discard(timer)
-            self._add(bank)
-
-        timer = threading.Timer(max(0.05, min(seconds, _LONGEST_PAUSE_S)), due)
-        timer.daemon = True
         with self._changed:
-            if self._closed:
-                return
-            self._timers.add(timer)
-        timer.start()
+            self._turns.later(bank, min(seconds, _LONGEST_PAUSE_S))
+            self._changed.notify()
 
     def _next(self) -> BankId | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or bool(self._waiting))
-            return None if self._closed else self._waiting.popitem(last=False)[0]
+            while not self._closed:
+                bank = self._turns.take()
+                if bank is not None:
+                    if len(self._turns):  # several pauses may have ended at once
+                        self._changed.notify()
+                    return bank
+                self._changed.wait(self._turns.pause())
+            return None
 
     def _work(self) -> None:
         while (bank := self._next()) is not None:

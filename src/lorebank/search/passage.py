@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Kind = Literal["world", "experience", "observation"]
 Precision = Literal["time", "day", "month", "year"]
@@ -21,9 +20,10 @@ _QUESTION_MARKS: Final = "?\uff1f\u061f"
 _QUESTION_TAIL_CHARS: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """One searchable row as storage knows it. The index keeps numbers and terms, never the text.
+
+    A tuple, because the first load of a large bank makes 100,000 of them.
 
     `key` is the storage row id, never reused. `seq` is the store's sequence number of the row. `terms` is
     `" ".join(tokenize.terms(text))`. Times are epoch seconds in UTC, None where unknown; `precision` tells

@@ -31,10 +31,10 @@ class Vocabulary:
     def numbers(self, words: list[str]) -> list[int]:
         """The numbers of `words`, new ones given to those not seen before."""
         known = self._numbers
-        try:
-            return [known[word] for word in words]
-        except KeyError:
-            return [self._add(word) for word in words]
+        for word in words:
+            if word not in known:
+                self._add(word)
+        return list(map(known.__getitem__, words))
 
     def kept(self, numbers: list[int]) -> Vocabulary:
         """A new vocabulary of the terms with these numbers, renumbered in this order."""
@@ -53,13 +53,9 @@ class Vocabulary:
         found = dict.fromkeys([*holders, *self._parts(term)])
         return [self._numbers[word] for word in found if word != term]
 
-    def _add(self, word: str) -> int:
-        number = self._numbers.get(word)
-        if number is None:
-            number = len(self._order)
-            self._order.append(word)
-            self._numbers[word] = number
-        return number
+    def _add(self, word: str) -> None:
+        self._numbers[word] = len(self._order)
+        self._order.append(word)
 
     def _containing(self, term: str) -> Iterator[str]:
         """Known terms that contain `term`: older ones by one scan of a long string, young ones by one."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from lorebank.clock import Micros
 
@@ -125,9 +125,11 @@ class Derived:
     asks: bool
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRow:
-    """What the search index needs of one memory; `valid` is False for invalidated ones."""
+class IndexRow(NamedTuple):
+    """What the search index needs of one memory; `valid` is False for invalidated ones.
+
+    A tuple, because a large bank makes 100,000 of them at once: a fifth of the time of a dataclass.
+    """
 
     key: int
     seq: int

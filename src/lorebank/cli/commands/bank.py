@@ -7,7 +7,16 @@ from typing import Any
 import click
 
 from lorebank.cli.api import Api, bank_path
-from lorebank.cli.base import Group, State, confirm_option, key_values, page_options, pass_state, read_json
+from lorebank.cli.base import (
+    Group,
+    State,
+    confirm,
+    confirm_option,
+    key_values,
+    page_options,
+    pass_state,
+    read_json,
+)
 from lorebank.cli.commands.transfer import clone_bank, export_bank, import_bank
 from lorebank.cli.failures import CliError
 from lorebank.cli.output import Column, one_line, when

@@ -15,7 +15,8 @@ from lorebank.errors import Conflict
 
 COMMENT = """A lorebank profile: settings that 'lorebank -p NAME' uses. docs/settings.md has them all.
 It may hold a key: keep it to yourself."""
-LATER = "No language model is needed. A later release uses one (reflect, observations)."
+LATER = """No language model is needed: retain and recall work without one.
+It is used from the Reasoning release on (reflect, observations, mental models)."""
 PROVIDERS = ("openai", "anthropic")
 PORT = 8888
 DATA_DIR = "~/.lorebank"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lorebank.cli.api import bank_path
-from lorebank.cli.base import Group, State, bank_option, confirm_option, page_options, pass_state
+from lorebank.cli.base import Group, State, bank_option, confirm, confirm_option, page_options, pass_state
 from lorebank.cli.output import Column, one_line, when
 from lorebank.cli.progress import watch_operation
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lorebank.cli.api import bank_path
-from lorebank.cli.base import Group, State, bank_option, confirm_option, page_options, pass_state
+from lorebank.cli.base import Group, State, bank_option, confirm, confirm_option, page_options, pass_state
 from lorebank.cli.failures import usage
 from lorebank.cli.output import Column, one_line, when
 

@@ -9,6 +9,9 @@ import click
 from lorebank import __version__
 from lorebank.cli.base import Command, Group, Port, State, pass_state
 from lorebank.cli.output import Printer, one_line, size, when
+from lorebank.errors import Conflict
+
+NOT_RUNNING = "not running (commands do the work themselves)"
 
 
 @click.command(cls=Command)
@@ -31,6 +34,12 @@ def serve(state: State, /, settings: tuple[str, ...], **flags: Any) -> int:
     if state.url:
         raise usage("serve runs a server here: say --host and --port instead of --url")
     ready = state.settings(**key_values(settings, "--set"), **flags)
+    running = state.hooks.server(ready)
+    if running is not None:
+        raise Conflict(
+            f"{running.url} serves this data directory already; use that server, stop it first, "
+            "or serve another directory with --data-dir and --port"
+        )
     return state.hooks.serve(ready, as_json=state.as_json)
 
 
@@ -53,7 +62,7 @@ def _show_status(printer: Printer, answer: dict[str, Any], where: str | None, se
     pending = answer.get("pending", {})
     printer.pairs(
         [
-            ("server", f"lorebank {answer.get('version')}, " + ("running" if served else "not running (commands do the work themselves)")),
+            ("server", f"lorebank {answer.get('version')}, " + ("running" if served else NOT_RUNNING)),
             ("up since", when(answer.get("started_at")) + " UTC" if served else ""),
             ("data directory", where or answer.get("data", {}).get("name")),
             ("on disk", size(int(answer.get("data", {}).get("bytes", 0)))),

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lorebank.errors import Unavailable
@@ -44,8 +44,11 @@ def sync_folder(path: Path) -> None:
 def remove_folder(path: Path) -> None:
     """Remove a folder with all that is in it, durably; a missing one is fine."""
     with disk():
-        if path.exists():
-            shutil.rmtree(path)
+        there = path.exists()
+        while path.exists():
+            with suppress(FileNotFoundError):  # a connection that closes removes files of its own
+                shutil.rmtree(path)
+        if there:
             sync_folder(path.parent)
 
 
