@@ -98,7 +98,7 @@ class Bench:
         self.rules = Filtered()
         self.resolver = Resolver(self.rules, self.directory.epoch)
         self.banks = self.directory.banks(self.resolver)
-        self.pool = WorkerPool(1)
+        self.pool = WorkerPool(2)
         self.first, self.second = WordEmbedder("first@1"), WordEmbedder("second@1", 16)
         services = [self._service(self.first), self._service(self.second)]
         self.embedders = Embedders(services[0], services[1:])
