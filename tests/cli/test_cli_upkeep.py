@@ -108,6 +108,12 @@ def test_a_bank_that_cannot_be_read_does_not_hide_the_others(plain: Lorebank) ->
     done = plain.run("doctor", "--json")
     assert done.returncode == 1
     assert list(json.loads(done.stdout)["problems"]) == ["bad"]
+    done = plain.run("doctor", "--rebuild", "--compact", "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1 and list(told["problems"]) == ["bad"]
+    assert [told[step]["banks"] for step in ("rebuilt", "compacted")] == [1, 1]
+    copied = plain.run("backup", str(plain.data_dir.parent / "copy"))
+    assert copied.returncode == 1 and "bank 'bad' cannot be copied" in copied.stderr
 
 
 def on_a_terminal(lorebank: Lorebank, *argv: str) -> str:

@@ -92,15 +92,20 @@ class Upkeep:
             return [exc.message]
 
     def compact(self, progress: Progress) -> dict[str, object]:
-        """Rewrite every store. A bank that cannot be compacted ends the work with its reason."""
+        """Rewrite every store; `failed` names the banks that could not be, with the reason."""
         before = self.disk_bytes()
-        done = self._with_each("compact", progress, lambda handle: handle.compact())
+        done, failed = self._with_each("compact", progress, lambda handle: handle.compact())
         self._directory.compact()
-        return {"banks": done, "bytes_before": before, "bytes_after": self.disk_bytes()}
+        after = self.disk_bytes()
+        return {"banks": done, "failed": failed, "bytes_before": before, "bytes_after": after}
 
     def rebuild(self, progress: Progress) -> dict[str, object]:
-        """Make terms, token counts and search indexes anew from the texts; vectors stay as they are."""
-        return {"banks": self._with_each("rebuild", progress, self._rebuild)}
+        """Make terms, token counts and search indexes anew from the texts; vectors stay as they are.
+
+        `failed` names the banks where that could not be done, with the reason.
+        """
+        done, failed = self._with_each("rebuild", progress, self._rebuild)
+        return {"banks": done, "failed": failed}
 
     def _rebuild(self, handle: BankHandle) -> None:
         rebuild(handle)
@@ -112,7 +117,8 @@ class Upkeep:
         """Aim every bank at the model, and watch until none is on its way any more.
 
         The aim is kept in the banks: what this does not see to its end goes on by itself. Raises
-        `Unavailable` with the embedder's reason when a bank's attempt failed.
+        `Unavailable` with the embedder's reason when a bank's attempt failed, and when all others have
+        ended with that of a bank that could not be opened.
         """
         if self._embedders.find(model_id) is None:
             raise Unavailable("that embedder is not configured any more")
@@ -123,7 +129,7 @@ class Upkeep:
                 aimed.append(BankId(handle.bank.bank_id))
                 self._vectors.notify(handle)
 
-        self._with_each("aim", progress, aim)
+        _, failed = self._with_each("aim", progress, aim)
         left = list(aimed)
         while left:
             left = [bank for bank in left if self._on_its_way(bank, model_id)]
@@ -131,6 +137,8 @@ class Upkeep:
             self._refuse_failed(left)
             if left:
                 time.sleep(POLL_SECONDS)
+        for bank, reason in failed.items():
+            raise Unavailable(f"{len(failed)} banks were left out, bank '{bank}' for this reason: {reason}")
         return {"banks": len(aimed), "model": model_id}
 
     def _on_its_way(self, bank: BankId, model_id: str) -> bool:
@@ -178,16 +186,23 @@ class Upkeep:
             yield bank
         progress(stage, len(names), len(names))
 
-    def _with_each(self, stage: str, progress: Progress, work: Callable[[BankHandle], None]) -> int:
-        """Do `work` with every bank; returns with how many. One that is deleted meanwhile counts nothing."""
-        done = 0
+    def _with_each(
+        self, stage: str, progress: Progress, work: Callable[[BankHandle], None]
+    ) -> tuple[int, dict[BankId, str]]:
+        """Do `work` with every bank: with how many it went well, and why not with the others.
+
+        A bank that is deleted meanwhile counts nothing, and a damaged one keeps no other waiting.
+        """
+        done, failed = 0, dict[BankId, str]()
         for bank in self._each(stage, progress):
             try:
                 work(self._open(bank))
                 done += 1
             except NotFound:
                 continue
-        return done
+            except LorebankError as exc:
+                failed[bank] = exc.message
+        return done, failed
 
 
 def folder_bytes(folder: Path) -> int:

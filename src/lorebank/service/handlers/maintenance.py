@@ -98,9 +98,13 @@ def run_doctor(call: Call) -> dict[str, Any]:
             result["rebuilt"] = maintenance.rebuild(progress)
         if compact:
             result["compacted"] = maintenance.compact(progress)
-        problems = maintenance.check(progress)
-        result["problems"] = {bank: found for bank, found in problems.items() if found}
+        problems = {bank: list(found) for bank, found in maintenance.check(progress).items()}
         result["checked"] = len(problems)
+        for step in ("rebuilt", "compacted"):
+            for bank, reason in result.get(step, {}).get("failed", {}).items():
+                told = problems.setdefault(bank, [])
+                told += [reason] if reason not in told else []
+        result["problems"] = {bank: found for bank, found in problems.items() if found}
         return result
 
     return _started(call, "doctor", work)

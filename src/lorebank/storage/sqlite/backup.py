@@ -40,8 +40,11 @@ def backup_directory(
     for row in rows:
         folder = target / "banks" / row.store_id
         make_folder(folder)
-        with pool.using(StoreId(row.store_id)) as store:
-            _copy(store.backup, folder / STATE_FILE)
+        try:
+            with pool.using(StoreId(row.store_id)) as store:
+                _copy(store.backup, folder / STATE_FILE)
+        except Corrupt as exc:
+            raise Corrupt(f"bank '{row.bank_id}' cannot be copied: {exc.message}", cause=exc) from exc
         with disk():
             sync_folder(folder)
     names = [SENTINEL_FILE, *([ROOT_KEY_FILE] if root_key else [])]
