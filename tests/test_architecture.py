@@ -63,6 +63,7 @@ def texts() -> Iterator[tuple[str, str]]:
     """Every text that is committed, by its path."""
     paths = [path for pattern in TOP_LEVEL_TEXTS for path in ROOT.glob(pattern)]
     paths += [path for folder in TEXT_FOLDERS for path in (ROOT / folder).rglob("*")]
+    paths = [path for path in paths if "cache" not in path.relative_to(ROOT).as_posix()]
     for path in sorted(set(paths)):
         if path.is_file() and path.suffix not in BINARY_SUFFIXES and "__pycache__" not in path.parts:
             yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8", "replace")
