@@ -20,6 +20,8 @@ from lorebank.limits import Limits
 ENV_PREFIX = "LOREBANK_"
 LIMIT_PREFIX = "limit_"
 BANK_PREFIX = "bank_"
+COMMAND_NAMES = frozenset(["url", "api_key", "profile"])
+"""What `LOREBANK_*` names besides settings: where commands find a server (`lorebank.cli`)."""
 
 _DATA_DIR = Path("~/.lorebank")
 #: Environment names of other servers that we refuse, with what to do instead.
@@ -98,7 +100,14 @@ def load(
             raise InvalidInput(f"unknown setting '{name}'")
     made = {name: _convert(name, known[name], value) for name, value in plain.items()}
     made["data_dir"] = Path(made.get("data_dir", known["data_dir"].default)).expanduser().absolute()
+    _check_root_key(made.get("root_api_key", ""))
     return Settings(**made, limits=_limits(limits), bank_defaults={k: _json(v) for k, v in banks.items()})
+
+
+def _check_root_key(key: str) -> None:
+    """A key that no `Authorization` header can carry unchanged would lock everybody out."""
+    if not (key.isascii() and key.isprintable() and key == key.strip()):
+        raise InvalidInput("root_api_key must be printable ASCII without spaces at its ends")
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,10 +118,13 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     names = {f.name for f in fields(Settings)}
     found = {}
     for key, value in env.items():
-        name = key[len(ENV_PREFIX) :].lower() if key.startswith(ENV_PREFIX) else ""
+        name = key[len(ENV_PREFIX) :].lower()
         # An empty variable counts as unset, as scripts that pass everything on expect.
-        if value and (name in names or name.startswith((LIMIT_PREFIX, BANK_PREFIX))):
-            found[name] = value
+        if not value or not key.startswith(ENV_PREFIX) or name in COMMAND_NAMES:
+            continue
+        if name not in names and not name.startswith((LIMIT_PREFIX, BANK_PREFIX)):
+            raise InvalidInput(f"unknown setting '{key}' in the environment; correct its name or unset it")
+        found[name] = value
     return found
 
 

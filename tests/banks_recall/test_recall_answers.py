@@ -100,6 +100,13 @@ def test_the_cross_encoder_orders_for_budget_high_only(bench: Bench) -> None:
     assert texts(high)[0] == story
 
 
+def test_what_the_cross_encoder_did_not_judge_has_no_least_score_of_it(bench: Bench) -> None:
+    bench.add(*(f"tea number {n} was grown on a hill" for n in range(40)))
+    bench.vectors_ready()
+    found = bench.ask("tea on a hill", budget="high", min_scores=MinScores(reranker=0.0)).found
+    assert 0 < len(found) < 40 and all(f.reranker is not None for f in found)
+
+
 @pytest.mark.parametrize(("setting", "reranked"), [(True, True), (False, False)])
 def test_a_bank_can_ask_for_the_cross_encoder_or_forbid_it(
     bench: Bench, setting: bool, reranked: bool

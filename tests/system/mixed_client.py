@@ -69,8 +69,10 @@ class Mixed:
 
     def recall(self, bank: str) -> None:
         own = [key for key in self.own if key[0] == bank and key not in self.patched]
-        token = self.own[self.random.choice(own)] if own else "cellar"
-        answer = self.send("POST", bank_path(bank, "/memories/recall"), {"query": token})
+        token = self.own[self.random.choice(own)] if own else "nothing"
+        # The whole sentence: thousands of others differ from it in the token alone.
+        question = f"Warden keeps relic {token} in the cellar."
+        answer = self.send("POST", bank_path(bank, "/memories/recall"), {"query": question})
         if own and answer.status == 200 and not any(token in r["text"] for r in answer.json()["results"]):
             self.wrong.append(f"{token} was acknowledged and is not found in {bank}")
 

@@ -21,6 +21,7 @@ def run_mixed(server: Server, clients: int, operations: int, seed: int) -> int:
     for bank in BANKS:
         client.retain(bank, {"content": "The cellar of the old mill is dry.", "document_id": "first"})
     own, shared, sent = _told(server, clients, operations, seed)
+    client = server.client()  # the server has closed the idle connection by now
     _check_shared(client, shared)
     documents = sum(len(client.documents(bank)) for bank in BANKS)
     assert documents == own + len(BANKS) + len({(bank, name) for bank, name, _ in shared})
@@ -48,7 +49,7 @@ def _told(
         out, err = process.communicate(timeout=_LONGEST_S)
         assert process.returncode == 0, err[-3000:]
         told = json.loads(out)
-        assert told["wrong"] == []
+        assert told["wrong"] == [], told["wrong"]
         assert {int(status) for status in told["statuses"]} == {200}, told["statuses"]
         own += told["own"]
         sent += told["operations"]

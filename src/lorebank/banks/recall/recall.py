@@ -226,8 +226,9 @@ def _kept(result: SearchResult, ask: Ask) -> list[Reranked]:
 
 
 def _above(least: MinScores, ranked: Reranked) -> bool:
+    """Where the cross-encoder judged, what it did not get to see is below any `min_scores.reranker`."""
     return (least.final is None or ranked.score >= least.final) and (
-        least.reranker is None or ranked.reranker is None or ranked.reranker >= least.reranker
+        least.reranker is None or (ranked.reranker is not None and ranked.reranker >= least.reranker)
     )
 
 
