@@ -7,6 +7,7 @@ the scores of what it shows.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,12 @@ from lorebank.search import postings
 from lorebank.search.columns import Bools, Floats, Ints
 from lorebank.search.settings import SearchSettings
 from lorebank.search.snapshot import Snapshot
+
+# Letters with digits, names joined by punctuation, or four digits and more that are no year.
+_IDENTIFIER = re.compile(
+    r"(?=\S*\d)(?=\S*[^\W\d_])\S{3,}|\w+(?:[._/:-]\w+)+|(?!(?:19|20)\d\d$)\d{4,}"
+)
+_FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,16 @@ def bm25(snapshot: Snapshot, mask: Bools, terms: list[str], settings: SearchSett
         gain = found.idf * found.weight * (k1 + 1)
         scores[found.slots] += (np.float32(gain) * counts / (counts + norm)).astype(np.float32)
     return scores
+
+
+def identified(snapshot: Snapshot, mask: Bools, terms: list[str]) -> npt.NDArray[np.intp]:
+    """Visible slots that hold an identifier among the terms, where few do: whoever names one means those."""
+    visible = int(np.count_nonzero(mask))
+    numbers = [snapshot.vocabulary.get(term) for term in terms if _IDENTIFIER.fullmatch(term)]
+    lists = [found for found in _lists_of(snapshot, mask, visible, numbers) if found is not None]
+    few = max(_FEW, visible // 100)
+    parts = [found.slots for found in lists if len(found.slots) <= few]
+    return np.unique(np.concatenate(parts)).astype(np.intp) if parts else np.zeros(0, np.intp)
 
 
 def _term_lists(

@@ -15,7 +15,7 @@ from lorebank.search.arms import graph as graph_arm
 from lorebank.search.arms import temporal as temporal_arm
 from lorebank.search.arms.base import ArmResult, Slots, best, ranked
 from lorebank.search.columns import Bools, Doubles, Floats, Longs
-from lorebank.search.lexical import bm25
+from lorebank.search.lexical import bm25, identified
 from lorebank.search.query import SearchQuery, SearchResult
 from lorebank.search.settings import Arm, SearchSettings
 from lorebank.search.snapshot import Snapshot
@@ -48,6 +48,7 @@ class _Search:
     cosines: Floats | None = None
     keywords: Floats | None = None
     period: tuple[float, float] | None = None
+    identified: Slots = field(default_factory=lambda: np.zeros(0, np.intp))
     near: Floats | None = None
 
     def run(self) -> SearchResult:
@@ -96,6 +97,7 @@ class _Search:
     def _keyword(self, mask: Bools) -> ArmResult:
         scores = bm25(self.snapshot, mask, query_terms(self.query.text), self.settings)
         self.keywords = scores
+        self.identified = identified(self.snapshot, mask, terms(self.query.text))
         return best(scores, self.query.per_arm, max(self.query.min_keyword or 0.0, 1e-9))
 
     def _temporal(self, mask: Bools, relevance: fusion.Relevance) -> ArmResult:
@@ -135,6 +137,9 @@ class _Search:
         named = snapshot.speakers.named_by(terms(self.query.text))
         parts |= fusion.speaker_parts(snapshot, slots, named, settings)
         parts["graph"] = self._reached(slots)
+        if len(self.identified):
+            held = np.isin(slots, self.identified)
+            parts["identifier"] = held.astype(np.float32) * np.float32(settings.identifier)
         if self.near is not None:
             parts["temporal"] = np.float32(settings.temporal) * self.near[slots]
         whole = np.float32(fusion.total_weight(settings))

@@ -20,9 +20,11 @@ class SearchSettings:
     `semantic` and `keyword` weigh a passage's own calibrated scores (each 0..1). `answer` adds that share
     of the score of a question right before it, `following` of the turn right after it, `thread` of the
     three best turns of its conversation. `speaker` is added to what a person said whom the question names,
-    `asking` is taken from turns that only ask. `graph` and `temporal` weigh those arms (0..1). Then the sum
-    is multiplied by 1 + a * (x - 0.5) with a = `recency`, `proof`: x falls from 1 to 0 over `recency_days`
-    for the first, grows with the logarithm of the proof count for the second.
+    `asking` is taken from turns that only ask, `identifier` is added to the few passages that hold an
+    identifier (a ticket, a version, a file name, a long number) of the question. `graph` and `temporal`
+    weigh those arms (0..1). Then the sum is multiplied by 1 + a * (x - 0.5) with a = `recency`, `proof`:
+    x falls from 1 to 0 over `recency_days` for the first, grows with the logarithm of the proof count for
+    the second.
     """
 
     semantic: float = 0.65
@@ -32,6 +34,7 @@ class SearchSettings:
     thread: float = 0.3
     speaker: float = 0.2
     asking: float = 0.07
+    identifier: float = 0.6
     graph: float = 0.05
     temporal: float = 0.35
     recency: float = 0.02
