@@ -9,7 +9,7 @@ import pytest
 
 from lorebank.search.columns import Floats
 from lorebank.search.products import WORTHWHILE_ROWS, Products
-from lorebank.search.vector import MISSING, Vectors
+from lorebank.search.vector import BLOCK_ROWS, MISSING, Vectors
 
 ROWS = WORTHWHILE_ROWS + 500
 
@@ -18,6 +18,23 @@ ROWS = WORTHWHILE_ROWS + 500
 def vectors() -> Vectors:
     rows = np.random.default_rng(1).standard_normal((ROWS, 4), dtype=np.float32)
     return Vectors(4).written(np.arange(0, ROWS - 7), rows[: ROWS - 7])
+
+
+def test_a_few_vectors_take_a_few_rows_and_growing_keeps_what_was_seen() -> None:
+    rows = np.random.default_rng(4).standard_normal((BLOCK_ROWS + 300, 8), dtype=np.float32)
+    few = Vectors(8).written(np.arange(3), rows[:3])
+    assert sum(block.nbytes for block in few.blocks) <= 64 * 8 * 4
+    grown = few
+    for start in range(3, len(rows), 700):
+        part = np.arange(start, min(start + 700, len(rows)))
+        grown = grown.written(part, rows[part])
+    again = grown.written(np.arange(2), -rows[:2])
+    query = rows[5]
+    for vectors, expected in ((few, rows[:3]), (grown, rows), (again, np.vstack((-rows[:2], rows[2:])))):
+        scores = vectors.cosines(query, len(rows))
+        assert np.allclose(scores[: len(expected)], expected @ query, atol=1e-4)
+        assert (scores[len(expected) :] == MISSING).all()
+        assert np.array_equal(vectors.rows(np.arange(len(expected))), expected)
 
 
 def test_many_at_once_equal_each_alone(vectors: Vectors) -> None:

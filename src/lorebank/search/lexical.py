@@ -19,9 +19,7 @@ from lorebank.search.settings import SearchSettings
 from lorebank.search.snapshot import Snapshot
 
 # Letters with digits, names joined by punctuation, or four digits and more that are no year.
-_IDENTIFIER = re.compile(
-    r"(?=\S*\d)(?=\S*[^\W\d_])\S{3,}|\w+(?:[._/:-]\w+)+|(?!(?:19|20)\d\d$)\d{4,}"
-)
+_IDENTIFIER = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])\S{3,}|\w+(?:[._/:-]\w+)+|(?!(?:19|20)\d\d$)\d{4,}")
 _FEW = 3
 
 

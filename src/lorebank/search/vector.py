@@ -1,7 +1,8 @@
 """An exact float32 matrix in blocks of rows, aligned with the index's slots.
 
-Blocks make growth free of copies. A block is written in place only at slots without a vector; where a slot
-gets a second vector (a re-embed) its block is copied first, so readers keep what they saw.
+Blocks keep growth cheap: one doubles until it has its full size, so that small banks cost little, and is
+never copied again. A block is written in place only at slots without a vector; where a slot gets a second
+vector (a re-embed) its block is copied first, so readers keep what they saw.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lorebank.errors import Bug
 from lorebank.search.columns import Bools, Floats, grown
 
 BLOCK_ROWS: Final = 4_096
+_FEWEST_ROWS: Final = 64
 MISSING: Final = np.float32(-2.0)
 HALVE_FROM_BLOCKS: Final = 12
 """From about 50,000 rows on a product is worth a second thread (it is bound by memory, not by Python)."""
@@ -48,10 +50,12 @@ class Vectors:
         blocks = list(self.blocks)
         for number in np.unique(slots // BLOCK_ROWS).tolist():
             while len(blocks) <= number:
-                blocks.append(np.zeros((BLOCK_ROWS, self.dimension), np.float32))
+                blocks.append(np.zeros((0, self.dimension), np.float32))
             here = slots // BLOCK_ROWS == number
             places = slots[here] - number * BLOCK_ROWS
-            if self.present[slots[here][slots[here] < len(self.present)]].any():
+            if int(places.max()) >= len(blocks[number]):
+                blocks[number] = _larger(blocks[number], int(places.max()) + 1)
+            elif self.present[slots[here][slots[here] < len(self.present)]].any():
                 blocks[number] = blocks[number].copy()
             blocks[number][places] = rows[here]
         present[slots] = True
@@ -118,6 +122,14 @@ class Vectors:
         known = self.present[: len(scores)]
         scores[: len(known)][~known] = MISSING
         scores[len(known) :] = MISSING
+
+
+def _larger(block: Floats, needed: int) -> Floats:
+    """A copy with room for at least `needed` rows, at most a whole block."""
+    rows = min(BLOCK_ROWS, max(needed, 2 * len(block), _FEWEST_ROWS))
+    larger = np.zeros((rows, block.shape[1]), np.float32)
+    larger[: len(block)] = block
+    return larger
 
 
 def _in_halves(fill: Callable[[Part], None], blocks: Part) -> None:
