@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.util import find_spec
 
 import pytest
 from retain_bank import Bank
@@ -93,9 +92,11 @@ def test_a_file_that_is_no_text_refuses_the_request_at_once(
         assert reader.operations(None, None, False, Page(10)).total == 0
 
 
-@pytest.mark.skipif(find_spec("kreuzberg") is not None, reason="the extra `documents` is installed")
 @pytest.mark.parametrize("name", ["a.pdf", "b.docx"])
-def test_office_files_without_the_extra_are_refused_with_what_to_install(bank: Bank, name: str) -> None:
+def test_office_files_without_the_extra_are_refused_with_what_to_install(
+    bank: Bank, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lorebank.models.providers.documents.find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r"lorebank\[documents\]"):
         submit_files(bank.handle, bank.tools, PARSER, [upload(name, b"%PDF-1.7")])
 

@@ -98,3 +98,11 @@ def test_a_server_without_keys_may_listen_on_loopback(make_stage: Any, host: str
 def test_a_server_without_keys_may_not_listen_elsewhere(make_stage: Any, host: str) -> None:
     with pytest.raises(InvalidInput, match="loopback"):
         make_stage(no_auth=True, host=host)
+
+
+async def test_two_authorization_headers_are_no_key(stage: Any) -> None:
+    async with stage.client(None) as client:
+        headers = [("Authorization", "Bearer hc_u_root"), ("Authorization", "Bearer hc_u_stranger")]
+        answer = await client.get("/v1/default/banks", headers=headers)
+    assert answer.status_code == 401
+    assert stage.calls == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,23 @@ class Upload:
     item: Item
 
 
+def check_files(
+    defaults: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    parser: Parser,
+    uploads: Sequence[Upload],
+    document_tags: tuple[str, ...],
+) -> None:
+    """`InvalidInput`, `BadRequest` or `NeedsLLM` for an upload that `submit_files` would refuse."""
+    if not uploads:
+        raise InvalidInput("files: send at least one file")
+    if PENDING_TAG in document_tags or any(PENDING_TAG in upload.item.tags for upload in uploads):
+        raise BadRequest(f"tags: the tag '{PENDING_TAG}' is set by lorebank only; use another tag")
+    for_items(defaults, overrides, [upload.item for upload in uploads])
+    for upload in uploads:
+        _check_readable(parser, upload)
+
+
 def submit_files(
     handle: BankHandle,
     tools: Tools,
@@ -48,14 +65,8 @@ def submit_files(
     A file that cannot be read as text refuses the whole request at once (`InvalidInput`, naming
     it); only PDF and Office files, which take long, are read by the job.
     """
-    if not uploads:
-        raise InvalidInput("files: send at least one file")
-    if PENDING_TAG in document_tags or any(PENDING_TAG in upload.item.tags for upload in uploads):
-        raise BadRequest(f"tags: the tag '{PENDING_TAG}' is set by lorebank only; use another tag")
+    check_files(tools.bank_defaults, handle.bank.config, parser, uploads, document_tags)
     items = with_tags([_with_document(upload.item) for upload in uploads], document_tags)
-    for_items(tools.bank_defaults, handle.bank.config, items)
-    for upload in uploads:
-        _check_readable(parser, upload)
     now = tools.clock()
     made = [_operation(handle, upload, item, now) for upload, item in zip(uploads, items, strict=True)]
     tools.banks.mark_work(handle, JOBS)

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from lorebank.access.authenticate import Keys, authenticate, bearer
 from lorebank.access.principal import Principal
-from lorebank.errors import Bug
+from lorebank.errors import Bug, Unauthenticated
 from lorebank.http.answers import Answer, compressed, json_answer, takes_gzip
 from lorebank.http.binding import Binding
 from lorebank.http.exchange import KEY, Exchange, Headers, header
@@ -81,6 +81,10 @@ class Endpoint:
         keys = self._serving.keys
         if keys is None or self._public:
             return LOCAL if keys is None else None
+        if sum(name == b"authorization" for name, _ in headers) > 1:
+            raise Unauthenticated(
+                "send exactly one Authorization header"
+            )
         return authenticate(bearer(header(headers, b"authorization")), keys)
 
     async def _answer(

@@ -74,11 +74,11 @@ class Guard:
             return operation.handler(Call(self._context, request, params))
         if principal is None:
             raise Unauthenticated("an API key is required")
-        handle, grant = self._authorise(operation, principal, bank_id)
+        handle, grant = self._authorise(operation, principal, bank_id, Call(self._context, request, params))
         return operation.handler(Call(self._context, request, params, handle, grant))
 
     def _authorise(
-        self, operation: Operation, principal: Principal, bank_id: str | None
+        self, operation: Operation, principal: Principal, bank_id: str | None, asked: Call
     ) -> tuple[BankHandle | None, Grant]:
         if operation.scope is Scope.SERVER:
             return None, self._resolver.resolve(principal, operation.action)
@@ -90,5 +90,13 @@ class Guard:
         if operation.scope is Scope.BANK_NAME:
             return None, grant
         if operation.scope is Scope.NEW_BANK:
-            return self._context.banks.create(grant, None, self._context.clock()), grant
+            return self._opened_or_made(operation, grant, asked), grant
         return self._context.banks.open(grant), grant
+
+    def _opened_or_made(self, operation: Operation, grant: Grant, asked: Call) -> BankHandle:
+        try:
+            return self._context.banks.open(grant)
+        except NotFound:
+            if operation.check is not None:
+                operation.check(asked)
+            return self._context.banks.create(grant, None, self._context.clock())

@@ -34,13 +34,15 @@ class Operation:
     """One thing that lorebank can do.
 
     `name` is the wire's operation id; `action` is the permission it needs (empty only for PUBLIC);
-    `handler` takes a `Call` and returns the JSON-ready answer.
+    `handler` takes a `Call` and returns the JSON-ready answer. `check` is for NEW_BANK: it refuses a
+    request for a bank that does not exist yet, so that no bank is made for nothing.
     """
 
     name: str
     action: str
     scope: Scope
     handler: Callable[..., Any]
+    check: Callable[..., None] | None = None
 
     def __post_init__(self) -> None:
         if (self.scope is Scope.PUBLIC) == bool(self.action):

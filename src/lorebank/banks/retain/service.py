@@ -31,6 +31,17 @@ class Tools:
     known: KnownNames = field(default=SHARED)
 
 
+def check_retain(
+    defaults: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    items: Sequence[Item],
+    document_tags: tuple[str, ...],
+) -> None:
+    """`InvalidInput`, `BadRequest` or `NeedsLLM` for a request that `retain` would refuse."""
+    check_items(items, document_tags)
+    for_items(defaults, overrides, items)
+
+
 def retain(
     handle: BankHandle, tools: Tools, items: Sequence[Item], document_tags: tuple[str, ...] = ()
 ) -> Written:
@@ -39,7 +50,7 @@ def retain(
     Raises `InvalidInput` or `BadRequest` that names the wrong field, `NeedsLLM` for extraction
     modes that rules cannot do.
     """
-    check_items(items, document_tags)
+    check_retain(tools.bank_defaults, handle.bank.config, items, document_tags)
     made = drafts(items, document_tags, new_uuid)
     prepared = prepare(handle, tools, made)
     with handle.write() as writer:

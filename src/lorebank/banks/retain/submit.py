@@ -21,6 +21,23 @@ from lorebank.storage.ports import BankHandle, BankReader
 from lorebank.storage.rows import Operation
 
 
+def check_submission(
+    defaults: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    items: Sequence[Item],
+    document_tags: tuple[str, ...],
+    operation_id: str | None,
+) -> None:
+    """`InvalidInput`, `BadRequest` or `NeedsLLM` for a request that `submit` would refuse."""
+    check_items(items, document_tags)
+    check_distinct_documents(items)
+    if operation_id is not None:
+        parse_uuid(operation_id, "operation_id")
+        if len(_by_strategy(items)) > 1:
+            raise BadRequest("operation_id: the items name several strategies; send one request for each")
+    for_items(defaults, overrides, items)
+
+
 def submit(
     handle: BankHandle,
     tools: Tools,
@@ -34,13 +51,9 @@ def submit(
     creates nothing; another request under that id in this bank is a `Conflict`. Ids are compared
     within one bank: banks are separate stores.
     """
-    check_items(items, document_tags)
-    check_distinct_documents(items)
+    check_submission(tools.bank_defaults, handle.bank.config, items, document_tags, operation_id)
     wanted = None if operation_id is None else parse_uuid(operation_id, "operation_id")
     groups = _by_strategy(items)
-    if wanted is not None and len(groups) > 1:
-        raise BadRequest("operation_id: the items name several strategies; send one request for each")
-    for_items(tools.bank_defaults, handle.bank.config, items)
     digest = _digest(items, document_tags)
     now = tools.clock()
     made = [_operation(handle, group, document_tags, wanted or new_uuid(), now) for group in groups]

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
-from lorebank.banks.files import Upload, submit_files
+from lorebank.banks.files import Upload, check_files, submit_files
 from lorebank.banks.retain.edit import TIMES, edit
 from lorebank.banks.retain.items import DEFAULT_ENTITY_TYPE, Item
 from lorebank.banks.retain.preview import Preview, preview
 from lorebank.banks.retain.reprocess import submit_reprocess
-from lorebank.banks.retain.service import Tools, retain
-from lorebank.banks.retain.submit import submit
+from lorebank.banks.retain.service import Tools, check_retain, retain
+from lorebank.banks.retain.submit import check_submission, submit
 from lorebank.clock import to_datetime, to_iso, to_micros
 from lorebank.errors import BadRequest
 from lorebank.models.parse import FileParser
@@ -56,19 +56,38 @@ def retain_tools(context: Context) -> Tools:
 def retain_memories(call: Call) -> render.Wire:
     """RetainResponse: stored when it returns, or queued where the request says `async`."""
     request: RetainRequest = call.request
-    now = to_datetime(call.context.clock())
-    items = [_item(item, now) for item in request.items]
-    tags = tuple(request.document_tags or ())
+    items, tags = _items(call)
     tools = retain_tools(call.context)
     if request.asynchronous:
         ids = submit(call.handle, tools, items, tags, request.operation_id)
         return _retained(call, len(items), ids)
-    if request.operation_id is not None:
-        raise BadRequest("operation_id: is for asynchronous requests only; leave it out or send async=true")
+    _refuse_operation_id(request)
     written = retain(call.handle, tools, items, tags)
     answer = _retained(call, len(items), None)
     # Beside the wire's own fields: which label groups wait for somebody who can read.
     return answer | ({"labels_undecided": list(written.labels_undecided)} if written.labels_undecided else {})
+
+
+def check_retain_memories(call: Call) -> None:
+    """Refuse what cannot be retained before a bank is made for it."""
+    request: RetainRequest = call.request
+    items, tags = _items(call)
+    defaults = call.context.settings.bank_defaults
+    if request.asynchronous:
+        check_submission(defaults, {}, items, tags, request.operation_id)
+    else:
+        _refuse_operation_id(request)
+        check_retain(defaults, {}, items, tags)
+
+
+def _items(call: Call) -> tuple[list[Item], tuple[str, ...]]:
+    now = to_datetime(call.context.clock())
+    return [_item(item, now) for item in call.request.items], tuple(call.request.document_tags or ())
+
+
+def _refuse_operation_id(request: RetainRequest) -> None:
+    if request.operation_id is not None:
+        raise BadRequest("operation_id: is for asynchronous requests only; leave it out or send async=true")
 
 
 def _retained(call: Call, count: int, ids: list[str] | None) -> render.Wire:
@@ -107,16 +126,27 @@ def _when(said: datetime | str) -> datetime | None:
 
 def file_retain(call: Call) -> render.Wire:
     """FileRetainResponse: one operation a file."""
-    request: FileRetain = call.request
-    now = to_datetime(call.context.clock())
-    uploads = [
-        Upload(file.filename, file.media_type, file.file.read(), _file_item(metadata, now))
-        for file, metadata in zip(request.files, request.metadata, strict=True)
-    ]
-    tags = tuple(request.options.document_tags or ())
+    uploads, tags = _uploads(call)
     return {
         "operation_ids": submit_files(call.handle, retain_tools(call.context), FileParser(), uploads, tags)
     }
+
+
+def check_file_retain(call: Call) -> None:
+    """Refuse files that cannot be retained before a bank is made for them."""
+    uploads, tags = _uploads(call)
+    check_files(call.context.settings.bank_defaults, {}, FileParser(), uploads, tags)
+
+
+def _uploads(call: Call) -> tuple[list[Upload], tuple[str, ...]]:
+    request: FileRetain = call.request
+    now = to_datetime(call.context.clock())
+    uploads = []
+    for file, metadata in zip(request.files, request.metadata, strict=True):
+        file.file.seek(0)  # read once by the check, once by the handler
+        item = _file_item(metadata, now)
+        uploads.append(Upload(file.filename, file.media_type, file.file.read(), item))
+    return uploads, tuple(request.options.document_tags or ())
 
 
 def _file_item(sent: FileMetadata, now: datetime) -> Item:
@@ -195,8 +225,8 @@ def reprocess_document(call: Call) -> render.Wire:
 
 
 OPERATIONS = (
-    Operation("retain_memories", "bank:retain", Scope.NEW_BANK, retain_memories),
-    Operation("file_retain", "bank:retain", Scope.NEW_BANK, file_retain),
+    Operation("retain_memories", "bank:retain", Scope.NEW_BANK, retain_memories, check_retain_memories),
+    Operation("file_retain", "bank:retain", Scope.NEW_BANK, file_retain, check_file_retain),
     Operation("dry_run_extract_memories", "bank:retain", Scope.BANK, dry_run_extract_memories),
     Operation("update_memory", "bank:memories:update", Scope.BANK, update_memory),
     Operation("reprocess_document", "bank:documents:update", Scope.BANK, reprocess_document),
