@@ -6,9 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+# First, because it sets the threads of the matrix library before that is loaded.
+from lorebank.bootstrap.serve import serve  # isort: skip
+
 from cached_embedder import cached
 
-from lorebank.bootstrap.serve import serve
 from lorebank.config import load
 from lorebank.models.local import local_embedder
 

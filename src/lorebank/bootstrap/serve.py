@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import shlex
 import signal
@@ -61,8 +62,16 @@ def serve(settings: Settings, *, embedder: EmbedderSource | None = None, as_json
             )
         )
         _outlive_signals()
+        _calm_collector()
         _run_loop(_run(runner, listener, idle, settings.idle_timeout))
     return 0 if runner.started else 1
+
+
+def _calm_collector() -> None:
+    """What is loaded now stays: the collector need not walk it, nor look after every few hundred objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def _outlive_signals() -> None:

@@ -82,9 +82,7 @@ class Endpoint:
         if keys is None or self._public:
             return LOCAL if keys is None else None
         if sum(name == b"authorization" for name, _ in headers) > 1:
-            raise Unauthenticated(
-                "send exactly one Authorization header"
-            )
+            raise Unauthenticated("send exactly one Authorization header")
         return authenticate(bearer(header(headers, b"authorization")), keys)
 
     async def _answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,9 @@ _SECOND = 1_000_000
 # A question waits this long for its vector at most; then the other arms answer alone.
 _EMBED_DEADLINE_S = 2.0
 _SETTINGS = SearchSettings()
+# Searching is Python between many short native calls: more than two at once only take turns at the
+# interpreter's lock, and lose time with every turn (measured: 8 clients get a third more answers).
+_TURNS = threading.BoundedSemaphore(2)
 # With more memories than this without a vector, waiting a moment would not help.
 _SETTLE_AT_MOST = 1_000
 
@@ -80,15 +84,18 @@ def recall(engine: Engine, handle: BankHandle, config: BankConfig, ask: Ask) -> 
     text = _cut(ask.query, engine.query_tokens)
     vector = _vector(engine.embedders.find(model_id), model_id, snapshot, text, notes)
     visible = _expanded(snapshot, both(handle.grant.filter, ask.filter))
-    result = search(snapshot, _search_query(ask, config, text, vector, visible), _SETTINGS)
+    query = _search_query(ask, config, text, vector, visible)
+    with _TURNS:
+        result = search(snapshot, query, _SETTINGS)
     notes.timings.update(result.timings)
     for arm in result.degraded:
         # Why there is no vector was noted where it was asked for; the search only knows that there is none.
         notes.degraded.setdefault(arm, result.reasons.get(arm, "failed"))
     with handle.read() as reader:
         ranked = _ranked(engine, reader, config, ask, text, result, notes)
-        found = _hydrated(reader, result, ranked, visible, ask)
-        answer = _with_parts(reader, found, ask.include, notes)
+        with _TURNS:
+            found = _hydrated(reader, result, ranked, visible, ask)
+            answer = _with_parts(reader, found, ask.include, notes)
     notes.clock("total", began)
     _observe(engine.metrics, notes)
     if not ask.trace:
