@@ -124,6 +124,21 @@ def test_another_configured_model_does_not_mix_with_a_banks_vectors(tmp_path: Pa
     after.close()
 
 
+def test_turning_back_from_a_half_made_reembed_leaves_nothing_waiting(bench: Bench) -> None:
+    bench.add("Alice prefers tea.", "Bob sold the boat.")
+    bench.vectors_ready()
+    reembed.aim(bench.handle, "second@1")
+    with bench.handle.write() as writer:
+        one = writer.missing_vectors("second@1", 1)[0]
+        writer.put_vectors("second@1", [(one.key, one.seq, bytes(2 * 16))])
+    assert models(bench) == {"first@1": 2, "second@1": 1}
+    assert not reembed.aim(bench.handle, "first@1")
+    assert models(bench) == {"first@1": 2}
+    with bench.handle.read() as reader:
+        assert reader.counts().pending_vectors == 0
+        assert reembed.target(reader) is None
+
+
 def test_aiming_at_the_model_that_answers_already_changes_nothing(bench: Bench) -> None:
     bench.add("Alice prefers tea.")
     bench.vectors_ready()

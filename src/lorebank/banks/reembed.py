@@ -7,19 +7,27 @@ transaction: it names the new model and drops the old vectors, only when none is
 from __future__ import annotations
 
 from lorebank.banks.embedders import ACTIVE_MODEL
-from lorebank.storage.ports import BankHandle, BankReader
+from lorebank.storage.ports import BankHandle, BankReader, BankWriter
 
 TARGET_MODEL = "reembed_target"
 
 
 def aim(handle: BankHandle, model_id: str) -> bool:
-    """Ask for vectors of `model_id`; False when those answer already."""
+    """Ask for vectors of `model_id`; False when those answer already.
+
+    What an earlier aim had made of a third model is dropped: nobody would ever complete it.
+    """
     with handle.write() as writer:
-        if writer.meta(ACTIVE_MODEL) in (model_id, None):
-            writer.set_meta(TARGET_MODEL, None)
-            return False
-        writer.set_meta(TARGET_MODEL, model_id)
-        return True
+        active = writer.meta(ACTIVE_MODEL)
+        arrived = active in (model_id, None)
+        writer.set_meta(TARGET_MODEL, None if arrived else model_id)
+        _keep_only(writer, {active or model_id, model_id})
+        return not arrived
+
+
+def _keep_only(writer: BankWriter, models: set[str]) -> None:
+    for other in writer.vector_models().keys() - models:
+        writer.drop_vectors(other)
 
 
 def target(reader: BankReader) -> str | None:
@@ -33,9 +41,7 @@ def switch(handle: BankHandle, model_id: str) -> bool:
     with handle.write() as writer:
         if writer.meta(TARGET_MODEL) != model_id or writer.missing_vectors(model_id, 1):
             return False
-        old = writer.meta(ACTIVE_MODEL)
         writer.set_meta(ACTIVE_MODEL, model_id)
         writer.set_meta(TARGET_MODEL, None)
-        if isinstance(old, str) and old != model_id:
-            writer.drop_vectors(old)
+        _keep_only(writer, {model_id})
         return True
