@@ -35,7 +35,10 @@ def to_datetime(value: Micros) -> datetime:
 
 @lru_cache(maxsize=16_384)
 def to_iso(value: Micros | None) -> str | None:
-    """The wire form (kept for the times seen last: every result carries two or three), for example `2026-11-29T08:30:00+00:00`; None stays None."""
+    """The wire form, for example `2026-11-29T08:30:00+00:00`; None stays None.
+
+    The times seen last are kept: every result of a recall carries two or three.
+    """
     return None if value is None else to_datetime(value).isoformat()
 
 

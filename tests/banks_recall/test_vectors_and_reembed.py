@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from recall_bank import Bench, texts
 from lorebank.banks import reembed
 from lorebank.banks.embedders import ACTIVE_MODEL, active_model
 from lorebank.banks.rebuild import rebuild
+from lorebank.banks.vectors import build
 
 
 def models(bench: Bench) -> dict[str, int]:
@@ -137,6 +139,22 @@ def test_turning_back_from_a_half_made_reembed_leaves_nothing_waiting(bench: Ben
     with bench.handle.read() as reader:
         assert reader.counts().pending_vectors == 0
         assert reembed.target(reader) is None
+
+
+def test_a_batch_in_hand_is_not_stored_after_the_bank_has_turned_back(bench: Bench) -> None:
+    bench.add("Alice prefers tea.")
+    bench.vectors_ready()
+    reembed.aim(bench.handle, "second@1")
+    bench.second.gate.clear()
+    work = threading.Thread(
+        target=build, args=(bench.handle, bench.embedders.others[0], threading.Event()), daemon=True
+    )
+    work.start()
+    reembed.aim(bench.handle, "first@1")
+    bench.second.gate.set()
+    work.join(10)
+    assert not work.is_alive()
+    assert models(bench) == {"first@1": 1}
 
 
 def test_aiming_at_the_model_that_answers_already_changes_nothing(bench: Bench) -> None:

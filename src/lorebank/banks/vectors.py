@@ -61,8 +61,11 @@ def build(
         packed = matrix.astype("<f2")
         rows = [(w.key, w.seq, packed[i].tobytes()) for i, w in enumerate(waiting)]
         with handle.write() as writer:
+            active = writer.meta(ACTIVE_MODEL)
+            if service.model_id not in (active or service.model_id, reembed.target(writer)):
+                return False  # the bank has turned to another model meanwhile
             writer.put_vectors(service.model_id, rows)
-            if writer.meta(ACTIVE_MODEL) is None:
+            if active is None:
                 writer.set_meta(ACTIVE_MODEL, service.model_id)
         made += len(rows)
     return False
