@@ -8,7 +8,9 @@ import time
 import pytest
 from recall_bank import Bench, texts
 
+from lorebank.banks.graphs import memory_graph
 from lorebank.banks.recall.ask import Include, MinScores
+from lorebank.storage.ports import MemoryQuery
 from lorebank.tags import Leaf
 
 
@@ -239,3 +241,14 @@ def test_preferring_observations_drops_the_facts_that_they_rest_on(bench: Bench)
     assert "Alice drinks tea every day." in found
     assert "Bob drinks no tea." in found
     assert not any("drank" in text for text in found)
+
+
+def test_the_graph_joins_what_means_nearly_the_same_and_nothing_else(bench: Bench) -> None:
+    bench.add("Alice drinks green tea", "Alice drinks green tea daily", "the boat was sold in spring")
+    bench.vectors_ready()
+    snapshot, _ = bench.indexes.snapshot(bench.handle)
+    with bench.handle.read() as reader:
+        graph = memory_graph(reader, MemoryQuery(), 100, snapshot)
+        texts_of = {memory.id: memory.text for memory in graph.memories}
+    joined = [{texts_of[e.source], texts_of[e.target]} for e in graph.edges if e.type == "semantic"]
+    assert joined == [{"Alice drinks green tea", "Alice drinks green tea daily"}]

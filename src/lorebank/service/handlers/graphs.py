@@ -20,6 +20,7 @@ _NO_CONTEXT = "N/A"
 def get_graph(call: Call) -> Wire:
     """GraphDataResponse: the newest matching memories, their links, and a table of them."""
     params = call.params
+    snapshot, _ = call.context.indexes.snapshot(call.handle)
     with call.handle.read() as reader:
         query = MemoryQuery(
             fact_type=params["type"],
@@ -29,7 +30,7 @@ def get_graph(call: Call) -> Wire:
             chunk_id=params["chunk_id"],
             tags=expanded(reader, params["tag_filter"]),
         )
-        graph = memory_graph(reader, query, params["limit"])
+        graph = memory_graph(reader, query, params["limit"], snapshot)
     return {
         "nodes": [{"data": _node(memory)} for memory in graph.memories],
         "edges": [{"data": _edge(edge)} for edge in graph.edges],
