@@ -268,6 +268,19 @@ def test_after_a_restart_waiting_and_half_done_jobs_run_without_a_new_write(tmp_
     server.directory.close()
 
 
+def test_a_job_whose_mark_was_lost_is_found_after_a_restart(tmp_path: Path) -> None:
+    server = serve(tmp_path / "data")
+    id = server.submit()
+    # As when a worker finds nothing to run between the mark and the commit, and the server is killed then.
+    assert server.banks.clear_work(server.banks.open(server.handle.grant), MARK)
+    assert marks(server) == []
+    server.directory.close()
+    server = serve(tmp_path / "data")
+    with server.worker(lambda job: {}):
+        server.wait(id, "completed")
+    server.directory.close()
+
+
 def test_a_principal_that_lost_its_right_meanwhile_does_not_run(server: Server) -> None:
     id = server.submit()
     server.rules.denied.add("anna")

@@ -69,9 +69,14 @@ class Worker:
             threading.Thread(target=self._work, name=f"job worker {n}", daemon=True)
             for n in range(policy.threads)
         ]
+        self._threads.append(threading.Thread(target=self._sweep, name="job sweep", daemon=True))
 
     def start(self) -> None:
-        """Begin, with the banks that still had work when the last process ended."""
+        """Begin, with the banks that were marked when the last process ended, and a look at all others.
+
+        A mark only says where to look first: it can be cleared between the mark and the commit of an
+        operation, so a kill right then would leave an operation that no mark tells of.
+        """
         for bank, kind in self._banks.marked_work(self._resolver.ticket(Ticket.RECOVER)):
             if kind == MARK:
                 self._add(bank)
@@ -126,6 +131,26 @@ class Worker:
             except Exception:  # thread edge: one bank must not end the work of all others
                 log.exception("the jobs of a bank could not be run")
                 self._later(bank, _TROUBLE_PAUSE_S)
+
+    def _sweep(self) -> None:
+        """Look once at every bank for operations that the last process left behind."""
+        try:
+            for row in self._banks.all_rows(self._resolver.ticket(Ticket.RECOVER)):
+                if self._closed:
+                    return
+                if self._left_behind(BankId(row.bank_id)):
+                    self._add(BankId(row.bank_id))
+        except Exception:  # thread edge: marked and new work goes on without the sweep
+            log.exception("the banks could not be searched for work that was left behind")
+
+    def _left_behind(self, bank: BankId) -> bool:
+        try:
+            handle = self._banks.open(self._resolver.ticket(Ticket.RECOVER, bank))
+            with handle.read() as reader:
+                return reader.runnable_at(self._clock()) is not None
+        except LorebankError as exc:  # one damaged bank must not hide the work of the others
+            log.warning("a bank could not be searched for work: %s", exc.message)
+            return False
 
     def _attend(self, bank: BankId) -> None:
         """Run one operation of the bank, then let other banks have their turn."""
