@@ -7,6 +7,7 @@ cached outside the checkout by text hash; the sizes below measure fresh vectors.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -29,6 +30,7 @@ from client import Client, drive, spread
 
 HERE = Path(__file__).parent
 _BIG = 20_000
+_ASKED = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,9 @@ def recall(run: Running, name: str, clients: int, total: int, budget: str, **mor
     """Recall latencies and rate."""
 
     def make(number: int) -> tuple[str, str, Any]:
-        body = {"query": question(number), "budget": budget, "max_tokens": 2048, **more}
+        # The number makes each question a new one, so that no vector comes from the query cache.
+        asked = f"{question(number)} ({next(_ASKED)})"
+        body = {"query": asked, "budget": budget, "max_tokens": 2048, **more}
         return "POST", bank(name) + "/memories/recall", body
 
     drive(run.connect, 1, 5, 10, lambda n: make(n + 1_000_000))
@@ -136,12 +140,7 @@ def recall(run: Running, name: str, clients: int, total: int, budget: str, **mor
 def measure_size(run: Running, size: int, have: int, note: Callable[[str, Any], None]) -> None:
     """Fill the bank up to `size` facts and measure everything at that size."""
     note(f"retain batches of 100 up to {size}", retain(run, "bench", have, size - have, 100))
-    for budget in ("low", "mid", "high"):
-        for clients in (1, 8):
-            total = (60 if budget == "high" else 300) * (1 if clients == 1 else 2)
-            note(
-                f"recall {budget}, {clients} clients, at {size}", recall(run, "bench", clients, total, budget)
-            )
+    _recalls(run, size, ("low", "mid"), 300, note)
     tags = {"tags": ["user:1", "team:1"], "tags_match": "all_strict"}
     note(f"recall mid with tags, 1 client, at {size}", recall(run, "bench", 1, 200, "mid", **tags))
     path = bank("bench") + "/memories/list?limit=100&offset="
@@ -149,6 +148,17 @@ def measure_size(run: Running, size: int, have: int, note: Callable[[str, Any], 
         listing = drive(run.connect, 1, 50, 20, lambda _, o=offset: ("GET", path + str(o), None))
         note(f"list 100 rows from {offset} of {size}", listing)
     note(f"resident MB at {size}", run.resident_mb())
+    _recalls(run, size, ("high",), 60, note)
+    note(f"resident MB at {size}, cross-encoder loaded", run.resident_mb())
+
+
+def _recalls(
+    run: Running, size: int, budgets: tuple[str, ...], total: int, note: Callable[[str, Any], None]
+) -> None:
+    for budget in budgets:
+        for clients in (1, 8):
+            figures = recall(run, "bench", clients, total * (1 if clients == 1 else 2), budget)
+            note(f"recall {budget}, {clients} clients, at {size}", figures)
 
 
 def small(run: Running, note: Callable[[str, Any], None]) -> None:
