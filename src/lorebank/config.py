@@ -63,7 +63,7 @@ class Settings:
     rerank_timeout: float = setting(10.0, "seconds that reordering may take before recall answers without it")
     weights_dir: str = setting("", "folder with the local models' weights; empty: the installed package")
     recall_wait: float = setting(
-        0.25, "seconds that a recall waits for the vectors of what was just retained; 0: never"
+        1.0, "seconds that a recall waits at most for the vectors of what was just retained; 0: never"
     )
     model_threads: int = setting(2, "threads that run local models")
     llm_provider: str = setting(
