@@ -200,17 +200,6 @@ def test_changed_text_drops_the_vector_and_changed_tags_keep_it() -> None:
     assert index.snapshot().embedded == 0
 
 
-def test_vectors_are_replaced_in_one_step_for_readers() -> None:
-    index = PassageIndex(2)
-    index.apply([passage(1)], (), 1)
-    index.apply_vectors([1], unit(1, 0)[None])
-    old = index.snapshot()
-    index.replace_vectors(3, [1], unit(0, 0, 1)[None])
-    assert old.dimension == 2
-    assert index.dimension == 3
-    assert index.snapshot().embedded == 1
-
-
 def test_a_second_vector_of_a_row_is_not_seen_by_older_readers() -> None:
     index = PassageIndex(2)
     index.apply([passage(1)], (), 1)

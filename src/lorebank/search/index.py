@@ -79,12 +79,6 @@ class PassageIndex:
         with self._lock:
             self._publish(_with_vectors(self._view, keys, matrix))
 
-    def replace_vectors(self, dimension: int | None, keys: Sequence[int], matrix: Floats | None) -> None:
-        """Drop every vector and take these of another model, in one step (the end of an online re-embed)."""
-        with self._lock:
-            bare = replace(self._view, vectors=None if dimension is None else Vectors(dimension))
-            self._publish(bare if matrix is None else _with_vectors(bare, keys, matrix))
-
     def apply_links(self, links: Iterable[Link]) -> None:
         """Add causal and semantic links between passages; links of deleted passages go with them."""
         with self._lock:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from lorebank.clock import Micros, to_datetime, to_micros
+from lorebank.clock import Micros, to_micros
 from lorebank.errors import Corrupt
 
 UNSET = "unset"
@@ -43,11 +43,6 @@ class Item:
     def mentioned_at(self) -> Micros | None:
         """`when` in the stored form."""
         return None if self.when is None else to_micros(self.when)
-
-
-def now_as_when(now: Micros) -> datetime:
-    """The time of the request, for items that carry none."""
-    return to_datetime(now)
 
 
 def joined_tags(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
