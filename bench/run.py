@@ -26,6 +26,7 @@ from typing import Any
 from facts import fact, question
 from report import write
 
+from access import decisions
 from client import Client, drive, spread
 
 HERE = Path(__file__).parent
@@ -201,6 +202,7 @@ def main() -> None:
         figures[name] = value
         print(name, json.dumps(value), flush=True)
 
+    decisions(note)
     with tempfile.TemporaryDirectory(prefix="lorebank-bench-") as folder:
         data, have = Path(folder) / "data", 0
         for at, size in enumerate(sizes):

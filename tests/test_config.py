@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lorebank.config import load
@@ -48,3 +50,74 @@ def test_a_root_key_that_no_header_can_carry_is_refused(key: str) -> None:
 
 def test_a_root_key_of_plain_letters_is_taken() -> None:
     assert load({}, {"LOREBANK_ROOT_API_KEY": "hc_u_0f"}).root_api_key == "hc_u_0f"
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, ("root", "", ())),
+        (
+            {"HINDCLAW_ROOT_USER": "admin", "HINDCLAW_ROOT_API_KEY": "k1", "HINDCLAW_JWT_SECRET": "s1"},
+            ("admin", "k1", ("s1",)),
+        ),
+        (
+            {"HINDSIGHT_API_TENANT_API_KEY": "k2", "HINDSIGHT_API_TENANT_JWT_SECRET": "one, secret"},
+            ("root", "k2", ("one, secret",)),
+        ),
+        ({"HINDCLAW_ROOT_API_KEY": "k1", "HINDSIGHT_API_TENANT_API_KEY": "k2"}, ("root", "k1", ())),
+        ({"HINDCLAW_JWT_SECRET": "", "HINDSIGHT_API_TENANT_JWT_SECRET": "s2"}, ("root", "", ("s2",))),
+        (
+            {
+                "LOREBANK_ROOT_USER": "me",
+                "LOREBANK_ROOT_API_KEY": "k0",
+                "LOREBANK_TOKEN_SECRETS": "new, old",
+                "HINDCLAW_ROOT_USER": "admin",
+                "HINDCLAW_ROOT_API_KEY": "k1",
+                "HINDCLAW_JWT_SECRET": "s1",
+            },
+            ("me", "k0", ("new", "old")),
+        ),
+    ],
+)
+def test_the_names_of_other_servers_are_read_and_our_own_win(
+    environ: dict[str, str], expected: tuple[str, str, tuple[str, ...]]
+) -> None:
+    found = load({}, environ)
+    assert (found.root_user, found.root_api_key, found.token_secrets) == expected
+
+
+def test_a_profile_beats_the_names_of_other_servers_and_may_list_secrets(tmp_path: Path) -> None:
+    profile = tmp_path / "p.toml"
+    profile.write_text('root_api_key = "mine"\ntoken_secrets = ["with, comma", "b"]\n', encoding="utf-8")
+    found = load({}, {"HINDCLAW_ROOT_API_KEY": "k1", "HINDCLAW_JWT_SECRET": "s1"}, profile)
+    assert (found.root_api_key, found.token_secrets) == ("mine", ("with, comma", "b"))
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("token_lifetime", ("1", "900", "86400"), ("0", "-1", "86401", "true", "9.5")),
+        ("token_leeway", ("0", "300"), ("-1", "301")),
+        ("audit_days", ("0", "36500"), ("-1", "36501", "ever")),
+        ("token_admin", ("true", "0"), ("perhaps",)),
+        ("token_secrets", ("a", "a,b"), ("a,,b", ",", "a,")),
+    ],
+)
+def test_settings_of_tokens_and_audit_are_bounded(
+    name: str, good: tuple[str, ...], bad: tuple[str, ...]
+) -> None:
+    for value in good:
+        load({}, {f"LOREBANK_{name.upper()}": value})
+    for value in bad:
+        with pytest.raises(InvalidInput, match=name):
+            load({}, {f"LOREBANK_{name.upper()}": value})
+
+
+def test_a_root_key_that_looks_like_a_token_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="root_api_key"):
+        load({}, {"HINDCLAW_ROOT_API_KEY": "eyJhbGciOi"})
+
+
+def test_secrets_are_not_in_the_text_of_settings() -> None:
+    found = load({}, {"LOREBANK_ROOT_API_KEY": "hush-key", "LOREBANK_TOKEN_SECRETS": "hush-token"})
+    assert "hush" not in repr(found)

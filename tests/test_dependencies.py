@@ -24,7 +24,7 @@ class Refuse:
             raise ImportError(f"{name} is not installed in the offline default")
 
 sys.meta_path.insert(0, Refuse())
-import click, httptools, httpx, multipart, orjson, rich.progress, rich.table, snowballstemmer
+import click, httptools, httpx, jwt.api_jws, multipart, orjson, rich.progress, rich.table, snowballstemmer
 import starlette.routing, uvicorn.protocols.http.httptools_impl
 from lorebank import tokens
 from lorebank.models.local import local_embedder, local_reranker

@@ -31,11 +31,28 @@ REFUSED = {
         "unset HINDSIGHT_API_DATABASE_URL (PostgreSQL support is planned)"
     ),
 }
+#: Names that other servers use for the same thing, the strongest first. Lorebank's own names win.
+SYNONYMS = {
+    "root_user": ("HINDCLAW_ROOT_USER",),
+    "root_api_key": ("HINDCLAW_ROOT_API_KEY", "HINDSIGHT_API_TENANT_API_KEY"),
+    "token_secrets": ("HINDCLAW_JWT_SECRET", "HINDSIGHT_API_TENANT_JWT_SECRET"),
+}
+#: Smallest and largest value of numbers that may not be anything from 0 to 1,000,000,000.
+BOUNDS = {
+    "port": (0, 65_535),
+    "open_stores": (1, 10**9),
+    "model_threads": (1, 10**9),
+    "job_workers": (1, 10**9),
+    "token_lifetime": (1, 86_400),
+    "token_leeway": (0, 300),
+    "audit_days": (0, 36_500),
+}
 
 
 def setting(default: Any, meaning: str, *, choices: tuple[str, ...] = (), secret: bool = False) -> Any:
     """A settings field with its documentation, allowed values, and whether it is never shown."""
-    return field(default=default, metadata={"doc": meaning, "choices": choices, "secret": secret})
+    metadata = {"doc": meaning, "choices": choices, "secret": secret}
+    return field(default=default, repr=not secret, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,13 @@ class Settings:
     job_retries: int = setting(3, "times a failed job is tried again")
     job_backoff: float = setting(60.0, "seconds before a failed job is tried again, doubled each time")
     job_lease: float = setting(60.0, "seconds a job may go without a sign of life")
+    token_secrets: tuple[str, ...] = setting(
+        (), "secrets that gateway tokens may be signed with, separated by commas", secret=True
+    )
+    token_lifetime: int = setting(900, "seconds that a gateway token may live at most")
+    token_leeway: int = setting(30, "seconds by which the clocks of gateway and server may differ")
+    token_admin: bool = setting(False, "let gateway tokens open the admin API to users who may use it")
+    audit_days: int = setting(0, "days that rows of the audit log are kept; 0: for ever")
     limits: Limits = field(default_factory=Limits)
     bank_defaults: Mapping[str, Any] = field(default_factory=dict)
 
@@ -90,7 +114,7 @@ def load(
     for name, why in REFUSED.items():
         if env.get(name):
             raise InvalidInput(why)
-    values = _from_profile(profile) | _from_environment(env) | _given(flags or {})
+    values = _from_synonyms(env) | _from_profile(profile) | _from_environment(env) | _given(flags or {})
     limits = {k[len(LIMIT_PREFIX) :]: v for k, v in values.items() if k.startswith(LIMIT_PREFIX)}
     banks = {k[len(BANK_PREFIX) :]: v for k, v in values.items() if k.startswith(BANK_PREFIX)}
     known = {f.name: f for f in fields(Settings)}
@@ -108,6 +132,8 @@ def _check_root_key(key: str) -> None:
     """A key that no `Authorization` header can carry unchanged would lock everybody out."""
     if not (key.isascii() and key.isprintable() and key == key.strip()):
         raise InvalidInput("root_api_key must be printable ASCII without spaces at its ends")
+    if key.startswith("eyJ"):
+        raise InvalidInput("root_api_key must not begin with 'eyJ', as gateway tokens do")
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,6 +151,16 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         if name not in names and not name.startswith((LIMIT_PREFIX, BANK_PREFIX)):
             raise InvalidInput(f"unknown setting '{key}' in the environment; correct its name or unset it")
         found[name] = value
+    return found
+
+
+def _from_synonyms(env: Mapping[str, str]) -> dict[str, Any]:
+    """What is set under other servers' names. Their one secret may hold a comma: it is not split."""
+    found: dict[str, Any] = {}
+    for name, others in SYNONYMS.items():
+        value = next((env[other] for other in others if env.get(other)), None)
+        if value is not None:
+            found[name] = [value] if name == "token_secrets" else value
     return found
 
 
@@ -166,14 +202,24 @@ def _convert(name: str, spec: Any, value: Any) -> Any:
         return _bounded(name, _integer(name, value))
     if isinstance(default, float):
         return _bounded(name, _number(name, value))
+    if isinstance(default, tuple):
+        return _texts(name, value)
     return str(value)
 
 
 def _bounded(name: str, number: Any) -> Any:
-    low = 1 if name in ("open_stores", "model_threads", "job_workers") else 0
-    if not low <= number <= (65_535 if name == "port" else 10**9):
-        raise InvalidInput(f"{name} is out of range (smallest: {low})")
+    low, high = BOUNDS.get(name, (0, 10**9))
+    if not low <= number <= high:
+        raise InvalidInput(f"{name} must be between {low} and {high}")
     return number
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    """A list as it is, or a text with commas; spaces around a comma do not count."""
+    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) and part for part in parts):
+        raise InvalidInput(f"{name} must be a list of texts, none of them empty")
+    return tuple(parts)
 
 
 def _boolean(name: str, value: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from lorebank import clock
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision, Resolver
+from lorebank.access.rules import PolicyRules
 from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
 from lorebank.banks.transfer import jobs
@@ -23,7 +24,7 @@ from lorebank.metrics import Metrics
 from lorebank.models.service import EmbedService, RerankService
 from lorebank.models.workers import WorkerPool
 from lorebank.service.answers import FileAnswer
-from lorebank.service.context import Context
+from lorebank.service.context import Access, Context
 from lorebank.service.guard import Guard
 from lorebank.service.handlers.transfer import transfer_tools
 from lorebank.service.requests.base import parse
@@ -33,7 +34,7 @@ from lorebank.storage.ports import BankHandle
 from lorebank.storage.sqlite.directory import DataDirectory
 from lorebank.tags import Leaf, TagFilter
 
-ROOT = Principal("user", "root", root=True)
+ROOT = Principal("user", "root")
 READER = Principal("user", "reader")
 """Sees only what is tagged `public`."""
 STRANGER = Principal("user", "stranger")
@@ -54,9 +55,12 @@ class ThreeRules:
     """Everything for root, the public part for the reader, nothing for anybody else."""
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
-        if principal.root:
-            return Decision(True, None, {})
-        return Decision(principal == READER, PUBLIC, {})
+        if principal == ROOT:
+            return Decision(True, may_reserve=True)
+        return Decision(principal == READER, PUBLIC)
+
+    def shows(self, principal: Principal, bank: BankId) -> bool:
+        return self.decide(principal, "bank:list", bank).allowed
 
 
 class Quiet:
@@ -85,6 +89,9 @@ class Server:
             settings=self.settings,
             banks=self.banks,
             resolver=self.resolver,
+            access=Access(
+                self.directory.access, PolicyRules(self.directory.access, root="root"), self.directory.audit
+            ),
             indexes=Indexes(embedders, 8),
             embedders=embedders,
             reranker=RerankService(None, cast(WorkerPool, None)),

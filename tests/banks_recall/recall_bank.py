@@ -32,7 +32,7 @@ from lorebank.storage.sqlite.directory import DataDirectory
 from lorebank.tags import TagFilter
 
 WIDTH = 32
-ROOT = Principal("user", "root", root=True)
+ROOT = Principal("user", "root")
 
 
 class WordEmbedder:

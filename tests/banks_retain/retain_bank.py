@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fixed_rules import FixedRules
 from lorebank import clock
 from lorebank.access.principal import Principal
-from lorebank.access.resolve import FixedRules, Resolver
+from lorebank.access.resolve import Resolver
 from lorebank.banks.retain.commit import Commit
 from lorebank.banks.retain.items import Item
 from lorebank.banks.retain.known import KnownNames
@@ -21,7 +22,7 @@ from lorebank.storage.rows import Chunk, Document, DocumentEvent, Memory, Operat
 from lorebank.storage.sqlite.directory import DataDirectory
 
 ALL = Page(100_000)
-ROOT = Principal("user", "root", root=True)
+ROOT = Principal("user", "root")
 ACTION = "bank:retain"
 
 

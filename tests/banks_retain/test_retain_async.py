@@ -43,7 +43,7 @@ def run(bank: Bank) -> None:
 def test_a_queued_batch_is_stored_by_its_job_and_its_payload_dropped(bank: Bank) -> None:
     [operation_id] = submit(bank.handle, bank.tools, crates(3))
     assert bank.operation(operation_id).status == "pending" and bank.count() == 0
-    assert bank.operation(operation_id).principal == {"kind": "user", "id": "root", "root": True}
+    assert bank.operation(operation_id).principal == {"kind": "user", "id": "root", "name": "user:root"}
     run(bank)
     done = bank.operation(operation_id)
     assert (done.status, done.payload, bank.count(), len(bank.documents())) == ("completed", None, 3, 1)

@@ -35,7 +35,9 @@ from lorebank.service.requests.uploads import FileRetain, UploadedFile
 def call(bank: Bank, request: Any = None, **params: Any) -> Call:
     work = SimpleNamespace(vectors=lambda handle: None, notify=lambda handle: None)
     settings = SimpleNamespace(bank_defaults={}, limits=Limits())
-    context: Any = SimpleNamespace(banks=bank.banks, clock=clock.now, work=work, settings=settings)
+    context: Any = SimpleNamespace(
+        banks=bank.banks, clock=clock.now, work=work, settings=settings, resolver=bank.resolver
+    )
     return Call(context, request, params, bank.handle, bank.handle.grant)
 
 

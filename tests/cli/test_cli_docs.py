@@ -7,18 +7,33 @@ from pathlib import Path
 
 import pytest
 
+from lorebank.access.actions import ACTIONS
+from lorebank.bootstrap.docs import PARTS
 from lorebank.cli import docs
 from lorebank.cli.app import COMMANDS
 from lorebank.config import Settings
+from lorebank.http.routes.all import BINDINGS
 from lorebank.limits import Limits
+from lorebank.service.table import OPERATIONS
 
 FOLDER = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["settings.md", "cli.md"])
+@pytest.mark.parametrize("name", ["settings.md", "cli.md", "actions.md"])
 def test_the_generated_parts_are_current(name: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
-    assert docs.fill(text) == text, "run: python -m lorebank.cli.docs docs"
+    assert docs.fill(text, PARTS) == text, "run: python -m lorebank.bootstrap.docs docs"
+
+
+def test_every_action_and_every_operation_with_its_route_is_in_the_table_of_actions() -> None:
+    text = (FOLDER / "actions.md").read_text(encoding="utf-8")
+    for action in ACTIONS:
+        assert f"| `{action}` |" in text
+    for name, operation in OPERATIONS.items():
+        assert not operation.action or operation.action in ACTIONS, name
+        assert f"{name}: `" in text
+    for binding in BINDINGS:
+        assert f"`{binding.method} {binding.path.replace(':path', '')}`" in text
 
 
 def test_every_setting_limit_and_command_is_documented() -> None:

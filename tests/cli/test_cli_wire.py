@@ -161,6 +161,7 @@ async def little_app(scope: Any, receive: Any, send: Any) -> None:
         "raw_path": scope["raw_path"].decode(),
         "body": message["body"].decode(),
         "headers": {name.decode(): value.decode() for name, value in scope["headers"]},
+        "transport": scope["lorebank.transport"],
     }
     await send({"type": "http.response.start", "status": 200, "headers": [(b"X-Y", b"z")]})
     await send({"type": "http.response.body", "body": json.dumps(told).encode(), "more_body": False})
@@ -177,6 +178,7 @@ def test_an_application_in_this_process_is_started_asked_and_stopped() -> None:
     assert json.loads(told["body"]) == {"x": 1}
     assert told["headers"]["authorization"] == "Bearer k"
     assert told["headers"]["host"] == "127.0.0.1"
+    assert told["transport"] == "cli"
     assert seen == ["started", "worked", "stopped"]
 
 

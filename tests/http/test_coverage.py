@@ -9,10 +9,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import hindsight_client_api
+import httpx
 import pytest
+from starlette.routing import Match
 
+from fixed_rules import FixedRules
+from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, IMPLIED, PARTS, SHOWS_BANK
+from lorebank.access.authenticate import Authenticator
 from lorebank.access.grant import Grant
-from lorebank.access.resolve import Epoch, FixedRules, Resolver
+from lorebank.access.resolve import Epoch, Resolver
 from lorebank.banks.chunk_ids import chunk_id
 from lorebank.banks.transfer.keys import file_key
 from lorebank.config import Settings
@@ -25,6 +30,7 @@ from lorebank.ids import BankId
 from lorebank.metrics import Metrics
 from lorebank.service.guard import Guard
 from lorebank.service.operations import Scope
+from lorebank.service.requests.audit import VerifyAuditRequest
 from lorebank.service.requests.banks import (
     BankConfigUpdate,
     BankTemplateManifest,
@@ -32,14 +38,34 @@ from lorebank.service.requests.banks import (
     CreateBankRequest,
     SetBankAliasPrimaryRequest,
 )
+from lorebank.service.requests.base import RequestModel
+from lorebank.service.requests.iam import (
+    AddChannelRequest,
+    AddMemberRequest,
+    CreateApiKeyRequest,
+    CreateGroupRequest,
+    CreateMyServiceAccountRequest,
+    CreatePolicyRequest,
+    CreateServiceAccountRequest,
+    CreateUserRequest,
+    UpdateGroupRequest,
+    UpdateMyServiceAccountRequest,
+    UpdatePolicyRequest,
+    UpdateServiceAccountRequest,
+    UpdateUserRequest,
+    UpsertBankPolicyRequest,
+    UpsertPolicyAttachmentRequest,
+)
 from lorebank.service.requests.maintenance import BackupRequest, DoctorRequest, ReembedRequest
 from lorebank.service.requests.memories import UpdateDocumentRequest, UpdateMemoryRequest
 from lorebank.service.requests.recall import RecallRequest
 from lorebank.service.requests.retain import DryRunExtractRequest, RetainRequest
 from lorebank.service.table import OPERATIONS
+from small_directory import SmallDirectory
 
 STRANGER = "hc_u_stranger"
 PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
+NAMED = {"id": "x", "display_name": "x"}
 SAMPLES: dict[Any, Any] = {
     RetainRequest: {"items": [{"content": "x"}]},
     DryRunExtractRequest: {"content": "x"},
@@ -54,7 +80,30 @@ SAMPLES: dict[Any, Any] = {
     DoctorRequest: {},
     BackupRequest: {"target": "/x"},
     ReembedRequest: {},
+    VerifyAuditRequest: {},
+    CreateUserRequest: NAMED,
+    UpdateUserRequest: {"is_active": True},
+    AddChannelRequest: {"provider": "web", "sender_id": "x"},
+    CreateApiKeyRequest: {},
+    CreateGroupRequest: NAMED,
+    UpdateGroupRequest: {"display_name": "x"},
+    AddMemberRequest: {"user_id": "x"},
+    CreatePolicyRequest: NAMED | {"document": {}},
+    UpdatePolicyRequest: {"document": {}},
+    UpsertPolicyAttachmentRequest: {"policy_id": "x", "principal_type": "user", "principal_id": "x"},
+    CreateServiceAccountRequest: NAMED | {"owner_user_id": "x"},
+    UpdateServiceAccountRequest: {"is_active": False},
+    CreateMyServiceAccountRequest: NAMED,
+    UpdateMyServiceAccountRequest: {"display_name": "x"},
+    UpsertBankPolicyRequest: {"document": {}},
 }
+"""One acceptable body for each model: a refusal must not come from the body."""
+QUERIES = {"explain_access": "?bank=x&user_id=x"}
+UNUSED = {
+    "bank:tags:reserved": "asked for beside the action of whoever stores something",
+    "iam:service_accounts:manage": "opens the rows of the actions that it implies",
+}
+"""Actions that no operation declares, and why they exist all the same."""
 GUARDED = [one for one in BINDINGS if OPERATIONS[one.operation].scope is not Scope.PUBLIC]
 
 
@@ -73,24 +122,33 @@ class OneBank:
     create = open
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def banks() -> OneBank:
     return OneBank()
 
 
-@pytest.fixture
-def app(banks: OneBank, make_stage: Callable[..., Any]) -> App:
+@pytest.fixture(scope="module")
+def app(banks: OneBank) -> App:
+    """The application on the real table of operations, with one user who has a key and no right."""
+    directory = SmallDirectory()
+    directory.put_user("stranger")
+    directory.put_key(STRANGER, "stranger", key_id="stranger-key")
     settings, metrics = Settings(), Metrics()
     context: Any = SimpleNamespace(settings=settings, banks=banks, metrics=metrics)
     guard = Guard(context, Resolver(FixedRules(), Epoch()), OPERATIONS)
-    return create_app(guard, make_stage().keys, settings, metrics=metrics)
+    return create_app(guard, Authenticator(directory), settings, metrics=metrics)
 
 
 @pytest.fixture
-def client(app: App, make_stage: Callable[..., Any]) -> Any:
-    stage = make_stage()
-    stage.app = app
-    return stage.client
+def client(app: App) -> Callable[[str | None], httpx.AsyncClient]:
+    """Clients of it by key."""
+
+    def make(key: str | None) -> httpx.AsyncClient:
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        transport = httpx.ASGITransport(app=app)
+        return httpx.AsyncClient(transport=transport, base_url="http://localhost:8888", headers=headers)
+
+    return make
 
 
 def names(bindings: list[Binding] | tuple[Binding, ...]) -> list[str]:
@@ -104,6 +162,40 @@ def test_every_route_runs_an_operation_with_an_action(app: App) -> None:
         assert isinstance(route.endpoint, Endpoint), route.path
         operation = OPERATIONS[route.endpoint.operation]
         assert operation.action or operation.scope is Scope.PUBLIC, route.path
+
+
+def test_every_operation_declares_a_known_action() -> None:
+    unknown = {
+        name: one.action for name, one in OPERATIONS.items() if one.action and one.action not in ACTIONS
+    }
+    assert not unknown, "what no policy can name, no policy can give"
+
+
+def test_every_action_opens_an_operation_or_has_a_reason() -> None:
+    used = {one.action for one in OPERATIONS.values() if one.action}
+    assert set(ACTIONS) - used == set(UNUSED)
+
+
+def test_what_is_implied_or_free_are_known_actions_of_known_parts() -> None:
+    named = {*IMPLIED, *EVERYBODY, *EVERY_USER, *SHOWS_BANK}
+    assert named.union(*IMPLIED.values()) <= set(ACTIONS)
+    assert {action.partition(":")[0] for action in ACTIONS} == PARTS
+
+
+def test_only_reading_is_implied_or_free() -> None:
+    """Nothing implies writing or deleting, but the management of all service accounts itself."""
+    given = {one for giver, some in IMPLIED.items() if giver != "iam:service_accounts:manage" for one in some}
+    free = {*given, *EVERYBODY, *EVERY_USER}
+    assert {action for action in free if action.rsplit(":", 1)[-1] not in ("read", "list", "get")} == {
+        "bank:graph",
+        "bank:access",
+    }
+    changing = {one.operation for one in BINDINGS if one.method in ("PUT", "PATCH", "DELETE")}
+    assert not [name for name in changing if OPERATIONS[name].action in free]
+
+
+def test_only_the_list_of_banks_decides_for_each_bank_by_itself() -> None:
+    assert {name for name, one in OPERATIONS.items() if one.scope is Scope.LISTING} == {"list_banks"}
 
 
 def test_only_health_and_version_are_public() -> None:
@@ -122,7 +214,21 @@ def test_a_bank_operation_has_a_bank_in_its_path() -> None:
 
 
 def test_no_two_routes_answer_to_the_same_request() -> None:
-    assert len(set(names(BINDINGS))) == len(BINDINGS)
+    alike = [f"{one.method} {PARAMETER.sub('{}', one.path)}" for one in BINDINGS]
+    assert len(set(alike)) == len(BINDINGS)
+
+
+def test_each_route_is_the_first_that_its_own_path_finds(app: App) -> None:
+    """A route behind a wider one would never answer, and the wider one's action would hold for it."""
+    routes: list[Any] = list(app.routes)
+    for route in routes:
+        if route.path == "/openapi.json":
+            continue
+        one = route.endpoint.binding
+        path = PARAMETER.sub(lambda found: f"a{found[1]}", one.path)
+        scope = {"type": "http", "method": one.method, "path": path, "root_path": ""}
+        first = next(other for other in routes if other.matches(scope)[0] is Match.FULL)
+        assert first is route, f"{one.method} {one.path} is answered by {first.path}"
 
 
 def test_every_call_of_the_client_library_has_a_route() -> None:
@@ -142,7 +248,7 @@ def _calls_of_the_client() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("one", GUARDED, ids=names(GUARDED))
 async def test_without_a_valid_key_nothing_answers(client: Any, banks: OneBank, one: Binding) -> None:
     for key in (None, "wrong", ""):
-        async with client(key=key) as http:
+        async with client(key) as http:
             answer = await http.request(one.method, _url(one, "team"), **_body(one))
         assert answer.status_code == 401
         assert list(answer.json()) == ["detail"] and "key" in answer.json()["detail"]
@@ -153,7 +259,7 @@ async def test_without_a_valid_key_nothing_answers(client: Any, banks: OneBank, 
 async def test_without_the_right_nothing_answers_and_existence_is_not_told(
     client: Any, banks: OneBank, one: Binding
 ) -> None:
-    async with client(key=STRANGER) as http:
+    async with client(STRANGER) as http:
         answers = [
             await http.request(one.method, _url(one, bank), **_body(one)) for bank in ("team", "nothing")
         ]
@@ -172,6 +278,8 @@ def _url(one: Binding, bank: str) -> str:
         "memory_id": "00000000-0000-0000-0000-000000000000",
     }
     path = PARAMETER.sub(lambda match: made.get(match[1], "x"), one.path)
+    if one.operation in QUERIES:
+        return path + QUERIES[one.operation]
     required = one.query.model_json_schema().get("required", [])
     return path + "".join(f"?{name}=x" for name in required)
 
@@ -181,4 +289,11 @@ def _body(one: Binding) -> dict[str, Any]:
         return {"files": {"files": ("a.txt", b"x")}}
     if one.form == "archive":
         return {"files": {"file": ("a.zip", b"x")}}
-    return {} if one.body is None else {"json": SAMPLES[one.body]}
+    return {} if one.body is None else {"json": SAMPLES.get(one.body) or _smallest(one.body)}
+
+
+def _smallest(model: type[RequestModel]) -> dict[str, Any]:
+    """A body with only what the model requires."""
+    schema = model.model_json_schema()
+    values = {"string": "x", "object": {}, "array": [], "boolean": True, "integer": 1}
+    return {name: values[schema["properties"][name]["type"]] for name in schema.get("required", [])}

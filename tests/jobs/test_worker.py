@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lorebank import clock
+from lorebank.access.audit import AuditQuery
 from lorebank.access.grant import Ticket
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision, Resolver
@@ -20,7 +21,7 @@ from lorebank.errors import InvalidInput, Unavailable
 from lorebank.ids import BankId, new_uuid
 from lorebank.jobs.kinds import Job, JobKind
 from lorebank.jobs.worker import MARK, Policy, Worker
-from lorebank.storage.ports import BankHandle, Banks
+from lorebank.storage.ports import BankHandle, Banks, Page
 from lorebank.storage.rows import Operation
 from lorebank.storage.sqlite.directory import DataDirectory
 
@@ -33,7 +34,10 @@ class Rules:
     denied: set[str] = field(default_factory=set)
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
-        return Decision(principal.id not in self.denied, None, {})
+        return Decision(principal.id not in self.denied)
+
+    def shows(self, principal: Principal, bank: BankId) -> bool:
+        return self.decide(principal, "bank:list", bank).allowed
 
 
 @dataclass
@@ -94,7 +98,7 @@ class Server:
 def serve(path: Path) -> Server:
     directory = DataDirectory.open(path)
     rules = Rules()
-    resolver = Resolver(rules, directory.epoch)
+    resolver = Resolver(rules, directory.epoch, directory.audit)
     banks = directory.banks(resolver)
     grant = resolver.resolve(ANNA, "bank:work", BankId("Team"))
     return Server(directory, banks, resolver, rules, banks.create(grant, None, clock.now()))
@@ -133,6 +137,22 @@ def test_a_job_runs_as_the_principal_that_asked_and_its_mark_goes(server: Server
         until(lambda: marks(server) == [])
     assert (done.result, done.payload, done.retry_count) == ({"stored": 3}, None, 0)
     assert seen == [(ANNA, "bank:work", {"n": 1})] and server.ended == [("work", "completed")]
+
+
+def test_what_a_job_decides_is_written_down_as_of_its_operation(server: Server) -> None:
+    def run(job: Job) -> Mapping[str, Any]:
+        server.resolver.resolve(ANNA, "bank:other", BankId("Team"))
+        return {}
+
+    with server.worker(run) as worker:
+        id = server.submit()
+        worker.notify(server.handle)
+        server.wait(id, "completed")
+    rows = server.directory.audit.rows(AuditQuery(request_id=id), Page(9)).rows
+    assert [(row.event.action, row.event.transport, row.event.principal) for row in rows] == [
+        ("bank:other", "job", ANNA.name),
+        ("bank:work", "job", ANNA.name),
+    ]
 
 
 def test_what_may_work_later_is_tried_again_and_then_given_up_with_its_input_kept(server: Server) -> None:

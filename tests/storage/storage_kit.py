@@ -19,18 +19,28 @@ from lorebank.tags import TagFilter
 NOW = 1_790_000_000_000_000
 SECOND = 1_000_000
 ALL = Page(limit=1000)
-ROOT = Principal("user", "root", root=True)
+ROOT = Principal("user", "root")
 
 
 @dataclass
 class OpenRules:
-    """Everything is allowed; `filters` says what a user id may see, `denied` who may do nothing."""
+    """Everything is allowed; `filters` says what a user id may see, `denied` who may do nothing, `own`
+    who sees only his own operations, `hidden` which banks a user does not see in lists."""
 
     filters: dict[str, TagFilter] = field(default_factory=dict)
     denied: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    hidden: dict[str, set[str]] = field(default_factory=dict)
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
-        return Decision(principal.id not in self.denied, self.filters.get(principal.id), {})
+        return Decision(
+            principal.id not in self.denied,
+            self.filters.get(principal.id),
+            own_operations=principal.id in self.own,
+        )
+
+    def shows(self, principal: Principal, bank: BankId) -> bool:
+        return bank not in self.hidden.get(principal.id, ()) and principal.id not in self.denied
 
 
 @dataclass
@@ -43,7 +53,7 @@ class Engine:
     banks: Banks
 
     def grant(self, bank: str | None, user: str = "root") -> Grant:
-        principal = Principal("user", user, root=user == "root")
+        principal = Principal("user", user)
         return self.resolver.resolve(principal, "bank:test", None if bank is None else BankId(bank))
 
     def bank(self, bank: str = "Team", user: str = "root") -> BankHandle:

@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from storage_kit import ALL, NOW, Engine, add, memory
 
+from lorebank.access.principal import Principal
 from lorebank.errors import Bug, Conflict, Forbidden, NotFound
+from lorebank.ids import BankId
 from lorebank.storage.ports import MemoryQuery, Page
 
 
@@ -98,6 +100,44 @@ def test_banks_are_listed_by_id_and_found_by_id_name_and_alias(engine: Engine) -
     assert ids(None) == ["a", "b", "c"] == [row.bank_id for row in engine.banks.all_rows(engine.ticket())]
     assert (ids("BÜRO"), ids("nick"), ids(None, Page(1, 1))) == (["b"], ["c"], ["b"])
     assert engine.banks.listing(server, None, Page(1)).total == 3
+
+
+def test_a_list_of_banks_says_nothing_of_those_that_the_caller_does_not_see(engine: Engine) -> None:
+    for id in ("a", "b", "c", "d"):
+        engine.bank(id)
+    engine.banks.put_alias(engine.grant("b"), "Secret", True)
+    engine.banks.put_alias(engine.grant("c"), "secretary", True)
+    engine.rules.hidden["guest"] = {"b", "d"}
+    guest = engine.grant(None, "guest")
+
+    def listed(text: str | None, page: Page) -> tuple[list[str], int]:
+        found = engine.banks.listing(guest, text, page)
+        return [row.bank_id for row in found.rows], found.total
+
+    assert listed(None, ALL) == (["a", "c"], 2)
+    assert (listed(None, Page(1, 1)), listed(None, Page(1, 2))) == ((["c"], 2), ([], 2))
+    assert (listed("secret", ALL), listed("d", ALL)) == ((["c"], 1), ([], 0))
+    assert engine.banks.listing(engine.grant(None), "secret", ALL).total == 2
+    assert engine.banks.listing(engine.ticket(), None, ALL).total == 4
+
+
+def test_a_list_of_banks_is_made_anew_when_the_rules_change_while_it_is_made(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for id in ("a", "b", "c"):
+        engine.bank(id)
+    real = engine.rules.shows
+
+    def change_once(principal: Principal, bank: BankId) -> bool:
+        shown = real(principal, bank)
+        if bank == "c" and not engine.rules.hidden:
+            engine.rules.hidden["guest"] = {"a"}
+            engine.directory.epoch.advance()
+        return shown
+
+    monkeypatch.setattr(engine.rules, "shows", change_once)
+    found = engine.banks.listing(engine.grant(None, "guest"), None, ALL)
+    assert ([row.bank_id for row in found.rows], found.total) == (["b", "c"], 2)
 
 
 def test_aliases_lead_to_their_bank_and_never_shadow_another(engine: Engine) -> None:

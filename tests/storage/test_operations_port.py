@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from storage_kit import ALL, NOW, SECOND, open_engine, operation
+import pytest
+from storage_kit import ALL, NOW, ROOT, SECOND, Engine, open_engine, operation
 
+from lorebank.access.principal import Principal
+from lorebank.errors import Conflict, Unavailable
 from lorebank.ids import new_uuid
 from lorebank.storage.ports import BankHandle, BankWriter, Page
 from lorebank.storage.rows import Lease
@@ -151,6 +154,73 @@ def test_two_operations_on_one_document_never_run_side_by_side(bank: BankHandle)
         assert writer.runnable_at(NOW) == held.until == NOW + 60 * SECOND
         writer.finish_operation(first.id, held.token, "completed", NOW)
         assert lease(writer).operation.id == second.id
+
+
+GUEST = Principal("user", "guest")
+OTHERS = (
+    ROOT.to_json(),
+    {"kind": "user", "id": "root", "root": True},
+    Principal("service_account", "guest").to_json(),
+    {},
+    None,
+)
+
+
+def test_who_sees_his_own_operations_sees_no_other_anywhere(engine: Engine) -> None:
+    """Those stored by the version before carry kind and id only."""
+    parent = operation("batch", principal=GUEST.to_json())
+    mine = [
+        parent,
+        operation(at=NOW + 1, parent_id=parent.id, principal=GUEST.to_json()),
+        operation("export", at=NOW + 2, principal={"kind": "user", "id": "guest", "root": False}),
+    ]
+    others = [operation(at=NOW + 3, principal=principal) for principal in OTHERS]
+    others.append(operation(at=NOW + 4, parent_id=parent.id))
+    with engine.bank().write() as writer:
+        for one in (*others, *mine):
+            writer.put_operation(one)
+    engine.rules.own.add("guest")
+    handle = engine.bank(user="guest")
+    with handle.read() as reader:
+        assert [o.id for o in reader.operations(None, None, False, ALL).rows] == [o.id for o in mine[::-1]]
+        assert reader.operations(None, None, False, Page(1)).total == 3
+        assert reader.counts().operations == {"pending": 3}
+        assert [o.id for o in reader.operation_children(parent.id)] == [mine[1].id]
+        assert reader.operation(mine[2].id) == mine[2]
+        assert [reader.operation(one.id) for one in others] == [None] * len(others)
+    with engine.bank().read() as reader:
+        assert reader.counts().operations == {"pending": len(mine) + len(others)}
+
+
+def test_who_sees_his_own_operations_cannot_touch_another(engine: Engine) -> None:
+    mine, other = operation(principal=GUEST.to_json()), operation()
+    with engine.bank().write() as writer:
+        writer.put_operation(other)
+    engine.rules.own.add("guest")
+    handle = engine.bank(user="guest")
+    with handle.write() as writer:
+        writer.put_operation(mine)
+        assert not writer.finish_operation(other.id, None, "cancelled", NOW)
+        assert writer.finish_operation(mine.id, None, "cancelled", NOW)
+    with engine.bank().write() as writer:
+        writer.finish_operation(other.id, None, "failed", NOW)
+    with handle.write() as writer:
+        assert not writer.delete_operation(other.id) and writer.delete_operation(mine.id)
+    with pytest.raises(Conflict, match="another caller"), handle.write() as writer:
+        writer.put_operation(replace(other, payload={"text": "forged"}))
+    with engine.bank().read() as reader:
+        kept = reader.operation(other.id)
+        assert kept is not None and kept.payload == other.payload
+
+
+def test_an_answer_made_with_others_operations_does_not_leave_once_only_own_ones_are_seen(
+    engine: Engine,
+) -> None:
+    handle = engine.bank(user="guest")
+    with pytest.raises(Unavailable, match="rules changed"), handle.read() as reader:
+        reader.operations(None, None, False, ALL)
+        engine.rules.own.add("guest")
+        engine.directory.epoch.advance()
 
 
 def test_after_a_restart_a_lease_of_the_old_process_is_void(tmp_path: Path) -> None:

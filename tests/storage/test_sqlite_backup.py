@@ -7,9 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from storage_kit import ALL, Engine, add, memory, open_engine
+from storage_kit import ALL, NOW, Engine, add, memory, open_engine
 
-from lorebank.access.authenticate import authenticate
+from lorebank.access.audit import AuditEvent, AuditQuery
+from lorebank.access.keys import digest
 from lorebank.errors import Conflict, Corrupt, InvalidInput
 from lorebank.storage.ports import MemoryQuery
 from lorebank.storage.sqlite.backup import MANIFEST, restore_directory
@@ -25,12 +26,14 @@ def engine(tmp_path: Path) -> Engine:
 
 def test_a_restored_backup_has_everything_acknowledged_before_it(engine: Engine, tmp_path: Path) -> None:
     key = engine.directory.ensure_root("root", None)
+    said = AuditEvent(NOW, "user:root", "bank:retain", "allow")
     stop = threading.Event()
 
     def keep_writing() -> None:
         i = 0
         while not stop.wait(0.002):
             add(engine.bank("Team"), memory(f"later {i}"))
+            engine.directory.audit.record(said, durable=False)
             i += 1
 
     writer = threading.Thread(target=keep_writing)
@@ -49,7 +52,10 @@ def test_a_restored_backup_has_everything_acknowledged_before_it(engine: Engine,
     assert sorted(texts) == sorted(["one", "two", *(f"later {i}" for i in range(later))])
     assert restored.banks.open(restored.grant("team")).seq() == 0
     assert restored.directory.check() == list(restored.bank("Team").check()) == []
-    assert restored.directory.warnings == () and authenticate(key, restored.directory.keys).root
+    assert restored.directory.warnings == () and key is not None
+    recorded = restored.directory.audit.rows(AuditQuery(), ALL)
+    assert recorded.rows[-1].event.operation == "ensure_root" and recorded.total >= later
+    assert restored.directory.access.data.keys[digest(key)].owner_id == "root"
     restored.directory.close()
 
 
@@ -99,3 +105,19 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(engine: Engine, tmp_path
     refused(Corrupt, "registry.sqlite is not what its manifest says")
     manifest.unlink()
     refused(InvalidInput, "no complete backup")
+
+
+def test_a_backup_without_its_audit_log_is_not_taken_for_one_that_never_had_any(
+    engine: Engine, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    engine.directory.backup(copy)
+    engine.directory.close()
+    manifest = copy / MANIFEST
+    whole = json.loads(manifest.read_text())
+    assert "audit.sqlite" in whole["files"]
+    del whole["files"]["audit.sqlite"]
+    manifest.write_text(json.dumps(whole))
+    restore_directory(copy, tmp_path / "new")
+    with pytest.raises(Corrupt, match=r"audit\.sqlite"):
+        open_engine(tmp_path / "new")

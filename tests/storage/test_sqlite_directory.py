@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from storage_kit import ALL, NOW, add, memory, open_engine
 
-from lorebank.access.authenticate import authenticate
-from lorebank.errors import Conflict, Corrupt, InvalidInput, LorebankError, Unauthenticated, Unavailable
+from lorebank.access.keys import digest
+from lorebank.errors import Conflict, Corrupt, InvalidInput, LorebankError, Unavailable
 from lorebank.storage.ports import MemoryQuery
 from lorebank.storage.sqlite.connect import translate
 from lorebank.storage.sqlite.directory import DataDirectory
@@ -26,6 +26,12 @@ from lorebank.storage.sqlite.lock import Owner, owner_of
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return tmp_path / "data with spaces é \U0001f600"
+
+
+def opens(directory: DataDirectory, key: str) -> str | None:
+    """Whose key it is."""
+    found = directory.access.data.keys.get(digest(key))
+    return None if found is None else found.owner_id
 
 
 def test_a_second_opener_is_told_who_has_the_directory(data: Path) -> None:
@@ -78,6 +84,12 @@ def test_a_lost_registry_is_reported_and_never_made_anew(data: Path) -> None:
     engine.bank()
     engine.directory.close()
     (data / "registry.sqlite").rename(data / "elsewhere")
+    (data / "banks").rename(data / "stores")
+    (data / "registry.id").rename(data / "id")
+    with pytest.raises(Corrupt, match="lorebank restore"):
+        DataDirectory.open(data)
+    (data / "stores").rename(data / "banks")
+    (data / "id").rename(data / "registry.id")
     for gone in ("nothing more", "registry.id"):
         (data / gone).unlink(missing_ok=True)
         with pytest.raises(Corrupt, match="lorebank restore"):
@@ -153,14 +165,14 @@ def test_the_first_start_makes_a_root_key_and_stores_its_digest_only(data: Path)
         key = directory.ensure_root("root", None)
         assert key is not None and (data / "root.key").read_text().strip() == key
         assert stat.S_IMODE((data / "root.key").stat().st_mode) == 0o600
-        assert authenticate(key, directory.keys).root
+        assert opens(directory, key) == "root"
         assert directory.epoch.value == epoch + 1
         assert directory.ensure_root("root", None) is None
         assert directory.epoch.value == epoch + 1
     assert key.encode() not in (data / "registry.sqlite").read_bytes()
     with DataDirectory.open(data) as directory:
         assert directory.ensure_root("admin", None) is None
-        assert authenticate(key, directory.keys).id == "admin"
+        assert opens(directory, key) == "admin"
         assert directory.epoch.value == epoch + 2
 
 
@@ -169,9 +181,8 @@ def test_a_given_root_key_replaces_the_old_one_and_its_file(data: Path) -> None:
         old = directory.ensure_root("root", None)
         assert directory.ensure_root("root", old) is None and (data / "root.key").exists()
         assert directory.ensure_root("root", "given") is None
-        assert authenticate("given", directory.keys).id == "root"
-        with pytest.raises(Unauthenticated):
-            authenticate(old, directory.keys)
+        assert opens(directory, "given") == "root"
+        assert old is not None and opens(directory, old) is None
         assert not (data / "root.key").exists()
         assert directory.ensure_root("root", None) is None
 

@@ -18,7 +18,7 @@ from lorebank.storage.sqlite.migrate import StoreKind, apply, create_schema, kno
 from lorebank.storage.sqlite.queries import load, read_sections, resource
 from lorebank.storage.sqlite.store import STATE_FILE
 
-KINDS: tuple[StoreKind, ...] = ("bank", "registry")
+KINDS: tuple[StoreKind, ...] = ("bank", "registry", "audit")
 
 
 def fresh(path: Path) -> sqlite3.Connection:
@@ -70,7 +70,11 @@ def test_a_store_of_a_newer_version_is_refused_with_a_sentence(kind: StoreKind, 
     engine = open_engine(tmp_path / "data")
     store = engine.bank().store_id
     engine.directory.close()
-    names = {"bank": f"banks/{store}/{STATE_FILE}", "registry": "registry.sqlite"}
+    names = {
+        "bank": f"banks/{store}/{STATE_FILE}",
+        "registry": "registry.sqlite",
+        "audit": "audit.sqlite",
+    }
     with sqlite3.connect(tmp_path / "data" / names[kind]) as db:
         db.execute("INSERT INTO migrations VALUES (99, '0099_future.sql', 0)")
     db.close()
@@ -134,7 +138,7 @@ def test_look_ups_never_walk_the_whole_store(file: str, names: list[str], tmp_pa
     columns = {"documents": values.CHUNK, "operations": values.OPERATION}.get(file, values.MEMORY)
     for name in names:
         statement = sections[name].replace("{columns}", columns)
-        for part in ("seen", "other", "docs", "asked"):
+        for part in ("seen", "other", "docs", "asked", "mine"):
             statement = statement.replace(f"{{{part}}}", "1")
         parameters = dict.fromkeys(re.findall(r":(\w+)", statement))
         plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]

@@ -7,15 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from access_admin import Admin, statement
 from canary import canary, found_in
 from live_server import Client, Server, bank_path
+from wire_admin import ADMIN_ASKS, in_making_order
 from wire_walk import ASKS, QUESTION, SERVER, Ask, Names, in_order, names_of, path_of, send
 
 from lorebank.http.binding import Binding
 from lorebank.http.routes import reasoning
 from lorebank.http.routes.all import BINDINGS
+from lorebank.service.handlers import iam_templates
 
 _REASONING = {binding.operation for binding in reasoning.BINDINGS}
+_TEMPLATES = {operation.name for operation in iam_templates.OPERATIONS}
 _TEXT = (
     "Mara Holm keeps the spare key of the heron cottage under the blue pot. "
     "On 15 May 2026 Mara Holm met Jonas Ek at the harbour."
@@ -62,32 +66,62 @@ def two(served: Server, client: Client) -> Iterator[tuple[Names, Names]]:
     client.request("PATCH", bank_path("leak-b", "/config"), config).ok()
     assert found_in(client.exported("leak-b"), SECRET), "the secret must be there to be looked for"
     yield names_of(client, "leak-a", "doc"), names_of(client, "leak-b", "doc2")
-    for bank in banks:
+    for bank in [*banks, "leak-a-clone"]:
         client.request("DELETE", bank_path(bank))
 
 
 def test_every_route_is_walked() -> None:
-    known = {*ASKS, *SERVER, *_REASONING}
+    known = {*ASKS, *ADMIN_ASKS, *SERVER, *_REASONING}
     retired = {"update_bank_disposition", "add_bank_background", "regenerate_entity_observations"}
     retired |= {"export_documents_sync_removed"}
     missing = sorted({binding.operation for binding in BINDINGS} - known - retired)
     assert not missing, f"these routes need an entry in wire_walk.ASKS: {missing}"
-    assert not sorted(set(ASKS) - {binding.operation for binding in BINDINGS})
+    assert not sorted({*ASKS, *ADMIN_ASKS} - {binding.operation for binding in BINDINGS})
 
 
-def test_no_route_of_one_bank_shows_another(client: Client, two: tuple[Names, Names]) -> None:
+@pytest.fixture
+def asking(request: pytest.FixtureRequest, served: Server, client: Client) -> Iterator[Client]:
+    """A client of root's, or of somebody who may do everything with bank A and nothing elsewhere."""
+    if request.param == "root":
+        yield client
+        return
+    admin = Admin(client)
+    banks = ("leak-a", "leak-a-too", "leak-a-clone")
+    yield served.client(admin.user("owner-of-a", statement("bank:*", banks=banks)))
+    admin.send("DELETE", "/users/owner-of-a")
+    admin.send("DELETE", "/policies/of-owner-of-a")
+
+
+@pytest.mark.parametrize("asking", ["root", "owner of bank A"], indirect=True)
+def test_no_route_of_one_bank_shows_another(client: Client, asking: Client, two: tuple[Names, Names]) -> None:
     own, other = two
     answered = set()
     for binding in in_order(BINDINGS):
         for ask in _asks(binding, own):
-            status, told = send(client, binding, path_of(binding, own), ask)
+            status, told = send(asking, binding, path_of(binding, own), ask)
             assert status < 500, (binding.operation, told[:500])
             assert not found_in(told, SECRET), f"{binding.operation} of bank A shows bank B"
+            assert asking is client or b"leak-b" not in told, f"{binding.operation} names bank B"
             if status < 300:
                 answered.add(binding.operation)
     silent = set(ASKS) - answered - {"cancel_operation", "retry_operation"}
     assert not silent, f"these routes were not answered, so they prove nothing: {sorted(silent)}"
     assert found_in(client.exported(other.bank), SECRET), "bank B still has its own"
+
+
+def test_no_route_of_the_administration_shows_content(client: Client, two: tuple[Names, Names]) -> None:
+    """Rules, keys, explanations and audit rows name banks and objects; none repeats what is in them."""
+    own, other = two
+    client.recall(other.bank, f"{QUESTION} {SECRET[0]} {SECRET[1]}")
+    answered = set()
+    for binding in in_making_order(BINDINGS):
+        status, told = send(client, binding, path_of(binding, own), ADMIN_ASKS[binding.operation])
+        assert status < 500, (binding.operation, told[:500])
+        assert not found_in(told, SECRET), f"{binding.operation} shows content of a bank"
+        if status < 300:
+            answered.add(binding.operation)
+    silent = set(ADMIN_ASKS) - answered - _TEMPLATES - {"delete_sa_key", "delete_my_sa_key"}
+    assert not silent, f"these routes were not answered, so they prove nothing: {sorted(silent)}"
 
 
 def test_ids_of_one_bank_find_nothing_through_another(client: Client, two: tuple[Names, Names]) -> None:

@@ -28,6 +28,7 @@ class Names:
     operation_id: str
     file_key: str
     archive: bytes
+    log_id: str = "1"
 
 
 def names_of(client: Client, bank: str, document_id: str) -> Names:
@@ -45,6 +46,7 @@ def names_of(client: Client, bank: str, document_id: str) -> Names:
         operation_id=started["operation_id"],
         file_key=url.removeprefix("/v1/default/files/download/"),
         archive=client.request("GET", url).body,
+        log_id=client.bank(bank, "/audit-logs")["items"][0]["id"],
     )
 
 
@@ -172,6 +174,10 @@ ASKS: Mapping[str, Asks] = {
             "get_entity",
             "export_bank_transfer",
             "download_file",
+            "get_bank_access",
+            "list_audit_logs",
+            "audit_log_stats",
+            "get_audit_log",
         ),
         lambda names: iter(_ONE),
     ),
@@ -194,6 +200,25 @@ SERVER = frozenset(
     }
 )
 
+WALKED: Mapping[str, str] = {
+    "user_id": "walk-user",
+    "group_id": "walk-group",
+    "policy_id": "walk-policy",
+    "principal_type": "user",
+    "principal_id": "walk-user",
+    "sa_id": "walk-robot",
+    "provider": "web",
+    "sender_id": "walk-1",
+    "policy_bank_id": "walk",
+    "name": "walk-source",
+    "template_id": "walk-template",
+    "key_id": "0123456789abcdef",
+    "task_id": "0123456789abcdef",
+}
+"""What paths outside of banks name. None of it exists before a walk makes it."""
+OWN = {"sa_id": "walk-own-robot"}
+"""The same for what is the caller's own."""
+
 #: What takes content away comes last, and the bank at the very end.
 LATE = ("clear_bank_memories", "delete_document", "delete_operation", "delete_bank_alias", "delete_bank")
 
@@ -214,6 +239,9 @@ def path_of(binding: Binding, names: Names) -> str:
         "operation_id": names.operation_id,
         "key": names.file_key,
         "alias": names.bank + "-too",
+        "log_id": names.log_id,
+        **WALKED,
+        **(OWN if "/me/" in binding.path else {}),
     }
 
     def value(found: re.Match[str]) -> str:

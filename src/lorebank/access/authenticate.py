@@ -1,65 +1,116 @@
-"""Credentials -> Principal. Keys are compared as SHA-256 digests in constant time."""
+"""Credentials -> Principal: API keys, compared as digests in constant time, and gateway tokens."""
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import secrets
-from collections.abc import Iterable
+import logging
 from dataclasses import dataclass
-from typing import Protocol
 
-from lorebank.access.principal import Principal
+from lorebank import clock
+from lorebank.access.directory import AccessData, AccessStore
+from lorebank.access.gateway_token import (
+    STRONG_SECRET_BYTES,
+    TOKEN_START,
+    GatewayToken,
+    TokenRules,
+    read_token,
+)
+from lorebank.access.keys import digest
+from lorebank.access.principal import UNMAPPED, Principal
+from lorebank.access.standing import standing_problem
+from lorebank.clock import Clock, Micros
 from lorebank.errors import Unauthenticated
 
-USER_KEY_PREFIX = "hc_u_"
-_SECRET_BYTES = 16
+log = logging.getLogger(__name__)
+NO_TOKENS = TokenRules()
 
 
 @dataclass(frozen=True, slots=True)
-class StoredKey:
-    """An API key as it is stored: the owner and the digest of the secret, never the secret."""
+class Arrival:
+    """An authenticated caller; the rest is there for a token with a `jti`, None otherwise."""
 
-    user_id: str
-    digest: str
-    root: bool
-
-
-class Keys(Protocol):
-    """Where API keys live. `active_keys` yields the keys that are valid now."""
-
-    def active_keys(self) -> Iterable[StoredKey]:
-        """All keys that may authenticate at this moment."""
+    principal: Principal
+    token_id: str | None = None
+    expires_at: Micros | None = None
 
 
-def new_user_key() -> str:
-    """A fresh API key with a 128-bit secret."""
-    return USER_KEY_PREFIX + secrets.token_hex(_SECRET_BYTES)
+class Authenticator:
+    """Recognises callers by the access directory. Each answer holds for one request only."""
 
+    def __init__(self, store: AccessStore, tokens: TokenRules = NO_TOKENS, *, now: Clock = clock.now) -> None:
+        self._store = store
+        self._tokens = tokens
+        self._now = now
+        self._told = False
+        if tokens.weak:
+            log.warning(
+                "a gateway token secret is shorter than %d bytes and could be guessed; set a longer one "
+                "in LOREBANK_TOKEN_SECRETS and in the gateway",
+                STRONG_SECRET_BYTES,
+            )
 
-def digest(key: str) -> str:
-    """The SHA-256 of `key` in hex; what is stored instead of the key."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    def authenticate(self, authorization: str | None) -> Arrival:
+        """Who sends this `Authorization` header: `Bearer CREDENTIAL` or the bare credential.
+
+        `Unauthenticated` when there is none, or none that is valid now. Does not block.
+        """
+        credential = bearer(authorization)
+        if credential is None:
+            raise Unauthenticated("an API key is required: send it as 'Authorization: Bearer KEY'")
+        if credential.startswith(TOKEN_START):
+            return self._by_token(credential)
+        return self._by_key(credential)
+
+    def claim(self, arrival: Arrival, request_digest: str) -> None:
+        """Spend the token on this request. A token with an id is good for one request and for repeats
+        of the same one (DESIGN, Access): `Unauthenticated` for any other. May wait for the disk."""
+        if arrival.token_id is None or arrival.expires_at is None:
+            return
+        if not self._store.claim_token(arrival.token_id, request_digest, arrival.expires_at, self._now()):
+            raise Unauthenticated("the token was used already; the gateway must make a new one")
+
+    def _by_key(self, secret: str) -> Arrival:
+        data, now = self._store.data, self._now()
+        given = digest(secret)
+        key = data.keys.get(given)
+        if key is None or not hmac.compare_digest(key.digest, given):
+            raise Unauthenticated("the API key is not valid")
+        principal = Principal(key.kind, key.owner_id, credential=key.id)
+        _check_standing(data, principal, now)
+        self._store.note_use(key.id, now)
+        return Arrival(principal)
+
+    def _by_token(self, token: str) -> Arrival:
+        if not self._tokens.secrets and not self._told:
+            self._told = True
+            log.warning(
+                "a gateway token came, but no secret is set; "
+                "set LOREBANK_TOKEN_SECRETS to the secret that the gateway signs with"
+            )
+        read = read_token(token, self._tokens, self._now())
+        return Arrival(self._sender(read), read.token_id, read.expires_at if read.token_id else None)
+
+    def _sender(self, token: GatewayToken) -> Principal:
+        """The user that the sender is mapped to. A disabled one is refused, not taken for a stranger."""
+        data = self._store.data
+        user_id = data.channels.get(token.sender)
+        if user_id is None:
+            return Principal("unmapped", UNMAPPED, token.circumstances, by_token=True)
+        principal = Principal("user", user_id, token.circumstances, by_token=True)
+        _check_standing(data, principal, self._now())
+        return principal
 
 
 def bearer(header: str | None) -> str | None:
-    """The key in an `Authorization` header: `Bearer K` or the bare key; None when there is none."""
+    """The credential in an `Authorization` header; None when there is none."""
     if header is None:
         return None
     scheme, _, rest = header.strip().partition(" ")
-    key = rest.strip() if scheme.lower() == "bearer" else header.strip()
-    return key or None
+    credential = rest.strip() if scheme.lower() == "bearer" else header.strip()
+    return credential or None
 
 
-def authenticate(key: str | None, keys: Keys) -> Principal:
-    """The principal that owns `key`; `Unauthenticated` when there is no key or it is not known."""
-    if key is None:
-        raise Unauthenticated("an API key is required: send it as 'Authorization: Bearer KEY'")
-    given = digest(key)
-    found: StoredKey | None = None
-    for stored in keys.active_keys():
-        if hmac.compare_digest(stored.digest, given):
-            found = stored
-    if found is None:
-        raise Unauthenticated("the API key is not valid")
-    return Principal(kind="user", id=found.user_id, root=found.root)
+def _check_standing(data: AccessData, principal: Principal, now: Micros) -> None:
+    problem = standing_problem(data, principal, now)
+    if problem is not None:
+        raise Unauthenticated(problem)

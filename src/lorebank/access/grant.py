@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import MappingProxyType
-from typing import Any
 
+from lorebank.access.policy.values import UNSET, Parameters
 from lorebank.access.principal import Principal
 from lorebank.errors import Bug
 from lorebank.ids import BankId
@@ -35,8 +33,11 @@ class Grant:
     Made only by `access.resolve`: the constructor refuses without the module's seal, and a
     syntax-tree test refuses other constructions. `filter` restricts which memories and documents
     the holder sees; None means that the rules put no restriction on this grant, decided, not
-    forgotten. `parameters` are the merged behavioural parameters (budget, max tokens, tags, …).
-    `epoch` is the access epoch at which this was decided.
+    forgotten. `parameters` are the merged behavioural parameters. `own_operations` tells that of
+    operations the holder sees only those that he started. `user` is the user behind the principal
+    (None: nobody). `auto_tags` are the tags that whatever he stores gets; `may_reserve` tells
+    whether he may set `user:` and `agent:` tags himself. `epoch` is the access epoch at which this
+    was decided.
     """
 
     principal: Principal
@@ -44,9 +45,22 @@ class Grant:
     bank: BankId | None
     filter: TagFilter | None
     epoch: int
-    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Parameters = UNSET
+    own_operations: bool = False
+    user: str | None = None
+    auto_tags: tuple[str, ...] = ()
+    may_reserve: bool = False
     ticket: Ticket | None = None
     seal: object = field(default=None, repr=False, compare=False)
+
+    def shows_the_same(self, other: Grant) -> bool:
+        """Whether what was read under `other` may be shown under this grant as it is."""
+        return (self.filter, self.own_operations, self.parameters, self.user) == (
+            other.filter,
+            other.own_operations,
+            other.parameters,
+            other.user,
+        )
 
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:

@@ -3,34 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 from lorebank.errors import Corrupt
 
-PrincipalKind = Literal["user", "local"]
-_KINDS: tuple[PrincipalKind, ...] = ("user", "local")
+PrincipalKind = Literal["user", "service_account", "unmapped", "local"]
+UNMAPPED = "_unmapped"
+"""The id of every sender that no user is mapped to (seed 001, Public access)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a gateway token claims about the conversation. All None for API keys.
+
+    `provider` is the message provider (telegram, slack, web), `channel` the channel's type or id,
+    `topic` the topic or thread, `agent` the agent that asks, `sender` the raw `provider:id`,
+    `client` the gateway that made the token.
+    """
+
+    provider: str | None = None
+    channel: str | None = None
+    topic: str | None = None
+    agent: str | None = None
+    sender: str | None = None
+    client: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """The claims that are there."""
+        pairs = ((name, getattr(self, name)) for name in self.__slots__)
+        return {name: value for name, value in pairs if value is not None}
+
+
+NOWHERE = Circumstances()
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
     """An authenticated caller.
 
-    `kind` is `user` (an API key) or `local` (a loopback caller of a server started with
-    `--no-auth`). `root` marks the one principal that the fixed rule set allows everything.
+    `user` (`id` is the user's), `service_account` (the account's), `unmapped` (a gateway's sender
+    without a user; `id` is `_unmapped`) or `local`: the owner of the data directory, who works
+    without a server or with one started with `--no-auth`, and may do everything.
+
+    `credential` names the API key that was used, so that its revocation reaches requests in
+    flight; None for tokens, jobs and `local`. `by_token` tells whether a gateway vouches for it.
     """
 
     kind: PrincipalKind
     id: str
-    root: bool = False
+    circumstances: Circumstances = field(default=NOWHERE)
+    credential: str | None = None
+    by_token: bool = False
+
+    @property
+    def name(self) -> str:
+        """The stable name for audit rows and ownership: equal names are the same caller."""
+        match self.kind:
+            case "user":
+                return f"user:{self.id}"
+            case "service_account":
+                return f"sa:{self.id}"
+            case "unmapped":
+                return f"unmapped:{self.circumstances.sender or ''}"
+            case "local":
+                return f"local:{self.id}"
 
     def to_json(self) -> dict[str, Any]:
-        """The form that is stored with a job."""
-        return {"kind": self.kind, "id": self.id, "root": self.root}
+        """The form that is stored with a job. The credential stays out: jobs outlive keys, and the
+        rights are looked up again when the job runs."""
+        made: dict[str, Any] = {"kind": self.kind, "id": self.id, "name": self.name}
+        claims = self.circumstances.to_json()
+        if claims:
+            made["claims"] = claims
+        if self.by_token:
+            made["by_token"] = True
+        return made
 
 
 def principal_from_json(data: Mapping[str, Any] | None) -> Principal:
     """The stored principal; `Corrupt` when it is missing or malformed, never a default identity."""
-    if data is None or data.get("kind") not in _KINDS or not isinstance(data.get("id"), str):
+    if data is None or data.get("kind") not in get_args(PrincipalKind) or not isinstance(data.get("id"), str):
         raise Corrupt("a job has no readable principal; it cannot run")
-    return Principal(kind=data["kind"], id=data["id"], root=data.get("root") is True)
+    claims = data.get("claims", {})
+    known = Circumstances.__slots__
+    if not isinstance(claims, dict) or not all(
+        name in known and isinstance(value, str) for name, value in claims.items()
+    ):
+        raise Corrupt("a job has no readable principal; it cannot run")
+    return Principal(data["kind"], data["id"], Circumstances(**claims), by_token=data.get("by_token") is True)

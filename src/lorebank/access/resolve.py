@@ -1,46 +1,59 @@
-"""The only maker of grants: (principal, action, target) -> Grant, or a refusal.
+"""The only maker of grants: (principal, action, target) -> Grant, or a refusal; and each is written down.
 
-The rules themselves are a port. Today's rule set is fixed (`FixedRules`: root may do everything,
-nobody else anything); the policy engine replaces it behind the same port.
+The rules themselves are a port (`access.rules` is the policy engine behind it).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol
 
+from lorebank import clock
+from lorebank.access.actions import LIST_BANKS, OWN_RIGHTS, writes
+from lorebank.access.audit import AuditEvent, AuditSink, Origin, Unrecorded, event_of
 from lorebank.access.grant import _SEAL, Grant, Ticket
+from lorebank.access.policy.values import UNSET, Parameters
 from lorebank.access.principal import Principal
-from lorebank.errors import Forbidden
+from lorebank.errors import Forbidden, Unauthenticated, Unavailable
 from lorebank.ids import BankId
 from lorebank.tags import TagFilter
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the rules say: allowed or not, with the filter and parameters of an allowed action."""
+    """What the rules say, with all that an allowed action carries (see `Grant`).
+
+    `reason` says why not, for the audit log and for explanations. `failure` tells that no decision
+    could be made (a broken policy, an unknown action): that denies too, as 503. `credential_gone`
+    tells that the key or account with which the caller came is not valid any more.
+    """
 
     allowed: bool
-    filter: TagFilter | None
-    parameters: Mapping[str, Any]
+    filter: TagFilter | None = None
+    parameters: Parameters = UNSET
+    own_operations: bool = False
+    user: str | None = None
+    auto_tags: tuple[str, ...] = ()
+    may_reserve: bool = False
+    determining: tuple[str, ...] = ()
+    reason: str = ""
+    failure: bool = False
+    credential_gone: bool = False
 
 
 class Rules(Protocol):
-    """The rule set. `decide` never raises: what it cannot decide it denies."""
+    """The rule set. Neither method raises: what cannot be decided is denied."""
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
         """The decision for this principal, action and bank (None: the server itself)."""
 
-
-@dataclass(frozen=True, slots=True)
-class FixedRules:
-    """Root may do everything; nobody else may do anything."""
-
-    def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
-        """Allowed, unfiltered, exactly for root."""
-        return Decision(allowed=principal.root, filter=None, parameters={})
+    def shows(self, principal: Principal, bank: BankId) -> bool:
+        """Whether the bank is in the principal's list of banks."""
 
 
 class Epoch:
@@ -62,34 +75,120 @@ class Epoch:
             return self._value
 
 
+_NOWHERE = Origin()
+_ORIGIN: ContextVar[Origin] = ContextVar("lorebank_origin", default=_NOWHERE)
+"""Only for audit rows: whence the request came. It never takes part in a decision."""
+
+
+@contextmanager
+def coming_from(origin: Origin) -> Iterator[None]:
+    """Decisions inside the block are audited as of this request."""
+    token = _ORIGIN.set(origin)
+    try:
+        yield
+    finally:
+        _ORIGIN.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
 class Resolver:
-    """Turns principals into grants with one rule set and one epoch."""
+    """Turns principals into grants with one rule set and one epoch, and has each decision recorded."""
 
-    def __init__(self, rules: Rules, epoch: Epoch) -> None:
-        self._rules = rules
-        self._epoch = epoch
+    rules: Rules
+    epoch: Epoch
+    audit: AuditSink = field(default_factory=Unrecorded)
 
-    def resolve(self, principal: Principal, action: str, bank: BankId | None = None) -> Grant:
-        """The grant, or `Forbidden` with the same sentence whether or not the bank exists."""
-        epoch = self._epoch.value
-        decision = self._rules.decide(principal, action, bank)
-        if not decision.allowed:
-            raise Forbidden(f"{action} denied")
-        return Grant(
-            principal=principal,
-            action=action,
+    def resolve(
+        self,
+        principal: Principal,
+        action: str,
+        bank: BankId | None = None,
+        *,
+        operation: str = "",
+        target: str | None = None,
+    ) -> Grant:
+        """The grant, recorded. `Forbidden` with the same sentence whether or not the bank exists;
+        `Unavailable` when no decision could be made or recorded."""
+        grant, event = self.ask(principal, action, bank, operation=operation, target=target)
+        self.audit.record(event, durable=writes(action))
+        return grant
+
+    def ask(
+        self,
+        principal: Principal,
+        action: str,
+        bank: BankId | None = None,
+        *,
+        operation: str = "",
+        target: str | None = None,
+    ) -> tuple[Grant, AuditEvent]:
+        """The same, with the row of an allowed request left to the caller, who must record it before
+        anything is answered or changed. Only `service.guard` uses it; refusals are recorded here."""
+        epoch, began = self.epoch.value, time.perf_counter_ns()
+        decision = self.rules.decide(principal, action, bank)
+        event = event_of(
+            principal,
+            action,
+            "failure" if decision.failure else "allow" if decision.allowed else "deny",
+            clock.now(),
+            origin=_ORIGIN.get(),
+            operation=operation,
             bank=bank,
-            filter=decision.filter,
-            parameters=decision.parameters,
-            epoch=epoch,
-            seal=_SEAL,
+            target=target,
+            determining=decision.determining,
+            reason=decision.reason,
+            duration_us=(time.perf_counter_ns() - began) // 1000,
         )
+        if not decision.allowed:
+            self.audit.record(event, durable=False)
+            raise _refusal(action, decision)
+        return _grant(principal, action, bank, epoch, decision), event
+
+    def ask_listing(self, principal: Principal, *, operation: str = "") -> tuple[Grant, AuditEvent]:
+        """`ask` for the list of banks: open to every caller with a valid credential, because each bank
+        of the list is decided by itself (`shows`)."""
+        epoch = self.epoch.value
+        own = self.rules.decide(principal, OWN_RIGHTS, None)
+        event = event_of(
+            principal,
+            LIST_BANKS,
+            "allow" if own.allowed else "deny",
+            clock.now(),
+            origin=_ORIGIN.get(),
+            operation=operation,
+            reason=own.reason,
+        )
+        if not own.allowed:
+            self.audit.record(event, durable=False)
+            raise _refusal(LIST_BANKS, own)
+        return _grant(principal, LIST_BANKS, None, epoch, Decision(allowed=True, user=own.user)), event
+
+    def shows(self, grant: Grant, bank: BankId) -> bool:
+        """Whether the holder of a listing grant sees the bank."""
+        return grant.ticket is not None or self.rules.shows(grant.principal, bank)
+
+    def allowed(self, principal: Principal, action: str, bank: BankId | None) -> bool:
+        """Whether it would be granted. A question, not an access: nothing is recorded."""
+        return self.rules.decide(principal, action, bank).allowed
+
+    def within_list(self, listing: Grant, action: str, bank: BankId) -> Grant | None:
+        """The holder's grant on one bank of a list, None when it is denied. Not recorded: the list's own
+        row stands for all its banks."""
+        epoch = self.epoch.value
+        decision = self.rules.decide(listing.principal, action, bank)
+        return _grant(listing.principal, action, bank, epoch, decision) if decision.allowed else None
 
     def current(self, grant: Grant) -> Grant:
-        """`grant` itself while its epoch holds, otherwise the grant decided anew; may raise `Forbidden`."""
-        if grant.ticket is not None or grant.epoch == self._epoch.value:
+        """`grant` itself while its epoch holds, otherwise the grant decided anew; raises as `resolve`."""
+        if grant.ticket is not None or grant.epoch == self.epoch.value:
             return grant
-        return self.resolve(grant.principal, grant.action, grant.bank)
+        if grant.action == LIST_BANKS and grant.bank is None:
+            again, event = self.ask_listing(grant.principal)
+            self.audit.record(event, durable=False)
+            return again
+        again, event = self.ask(grant.principal, grant.action, grant.bank)
+        self.audit.record(event, durable=False)
+        return again
 
     def ticket(self, purpose: Ticket, bank: BankId | None = None) -> Grant:
         """A narrow grant for work that has no caller; `purpose` names the one thing it is for."""
@@ -98,7 +197,31 @@ class Resolver:
             action=f"ticket:{purpose.value}",
             bank=bank,
             filter=None,
-            epoch=self._epoch.value,
+            epoch=self.epoch.value,
             ticket=purpose,
             seal=_SEAL,
         )
+
+
+def _grant(principal: Principal, action: str, bank: BankId | None, epoch: int, decision: Decision) -> Grant:
+    return Grant(
+        principal=principal,
+        action=action,
+        bank=bank,
+        filter=decision.filter,
+        epoch=epoch,
+        parameters=decision.parameters,
+        own_operations=decision.own_operations,
+        user=decision.user,
+        auto_tags=decision.auto_tags,
+        may_reserve=decision.may_reserve,
+        seal=_SEAL,
+    )
+
+
+def _refusal(action: str, decision: Decision) -> Exception:
+    if decision.failure:
+        return Unavailable(f"{action} could not be decided and is denied; the audit log says why")
+    if decision.credential_gone:
+        return Unauthenticated("the credential is not valid any more")
+    return Forbidden(f"{action} denied")

@@ -13,20 +13,28 @@ from lorebank.banks import config as configs
 from lorebank.banks.config import BankConfig
 from lorebank.clock import Micros
 from lorebank.config import Settings
-from lorebank.errors import Conflict, Corrupt, Forbidden, NotFound, Unavailable
+from lorebank.errors import Conflict, Corrupt, Forbidden, NotFound, Unauthenticated, Unavailable
 from lorebank.ids import BankId, StoreId
 from lorebank.storage.ports import Banks, Counts, Page
 from lorebank.storage.rows import BankRow
 
 _CHANGES = threading.Lock()
 """Changes of a bank's settings read the old ones first, so they go one at a time."""
+_COUNTING = ("bank:recall", "bank:stats")
+"""Who may do one of these may know how much there is."""
+_UNREADABLE = (Corrupt, Forbidden, NotFound, Unauthenticated, Unavailable)
+"""One bank that cannot be read, or not any more, must not hide the others of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedBank:
-    """One bank of a listing; `counts` is None where the store cannot be read by this caller now."""
+    """One bank of a listing; `counts` is None where the store cannot be read by this caller now.
+
+    `profiled` tells whether the caller may read the bank's profile; otherwise he gets its name alone.
+    """
 
     row: BankRow
+    profiled: bool
     counts: Counts | None
     primary_alias: str | None
     matched_aliases: tuple[str, ...]
@@ -47,16 +55,29 @@ def listing(banks: Banks, resolver: Resolver, grant: Grant, text: str | None, pa
 
 
 def _listed(banks: Banks, resolver: Resolver, grant: Grant, row: BankRow, text: str | None) -> ListedBank:
+    bank = BankId(row.bank_id)
+    counts = _counted(banks, resolver, grant, bank)
+    own = resolver.within_list(grant, "bank:read", bank)
     try:
-        own = resolver.resolve(grant.principal, "bank:read", BankId(row.bank_id))
-        with banks.open(own).read() as reader:
-            counts = reader.counts()
-        aliases = banks.aliases(own)
-    except (Corrupt, Forbidden, NotFound, Unavailable):  # one bad bank must not hide the others
-        return ListedBank(row, None, None, ())
+        aliases = [] if own is None else banks.aliases(own)
+    except _UNREADABLE:
+        own, aliases = None, []
     wanted = (text or "").casefold()
     matched = tuple(alias for alias, _ in aliases if wanted and wanted in alias.casefold())
-    return ListedBank(row, counts, next((alias for alias, primary in aliases if primary), None), matched)
+    shown = next((alias for alias, primary in aliases if primary), None)
+    return ListedBank(row, own is not None, counts, shown, matched)
+
+
+def _counted(banks: Banks, resolver: Resolver, grant: Grant, bank: BankId) -> Counts | None:
+    """The numbers of what the caller may see of the bank."""
+    own = next((g for action in _COUNTING if (g := resolver.within_list(grant, action, bank))), None)
+    if own is None:
+        return None
+    try:
+        with banks.open(own).read() as reader:
+            return reader.counts()
+    except _UNREADABLE:
+        return None
 
 
 def row_of(banks: Banks, grant: Grant) -> BankRow:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lorebank.banks.filters import TimeRange
+from lorebank.banks.reserved import is_reserved, refuse_forged, scope_tags
+from lorebank.banks.retain import waiting
 from lorebank.banks.retain.check import PENDING_TAG
+from lorebank.banks.retain.items import joined_tags
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, InvalidInput, NotFound
 from lorebank.storage.ports import BankHandle, BankReader, DocumentQuery, Listing, Page
@@ -55,8 +58,12 @@ def found(reader: BankReader, document_id: str) -> Document:
     """The document with its text, or `NotFound`."""
     row = reader.document(document_id)
     if row is None:
-        raise NotFound(f"Document '{document_id}' not found")
+        raise _missing(document_id)
     return row
+
+
+def _missing(document_id: str) -> NotFound:
+    return NotFound(f"Document '{document_id}' not found")
 
 
 def chunks(handle: BankHandle, document_id: str, page: Page) -> Listing[Chunk]:
@@ -91,16 +98,26 @@ def update(
 ) -> None:
     """Set tags (of the document and of the memories resting on it) and observation scopes.
 
-    None leaves a field as it is. `InvalidInput` when both are None, `BadRequest` for the tag that only
-    lorebank sets, `NotFound` without such a document.
+    None leaves a field as it is. Marks of origin (`user:`, `agent:`) stay, unless the caller may set them
+    himself. `InvalidInput` when both are None or for such a mark of somebody else, `BadRequest` for the tag
+    that only lorebank sets, `NotFound` without such a document.
     """
+    grant = handle.grant
+    with handle.read() as reader:  # a writer sees documents that hold something hidden; a caller does not
+        found(reader, document_id)
     if tags is None and scopes is None:
         raise InvalidInput("No fields to update")
     if tags is not None and PENDING_TAG in tags:
         raise BadRequest(f"tags: the tag '{PENDING_TAG}' is set by lorebank only; use another tag")
     with handle.write() as writer:
         row = found(writer, document_id)
+        if tags is not None:
+            refuse_forged(grant, tags, "tags", ("body", "tags"), row.tags)
+            if not grant.may_reserve:
+                tags = joined_tags(tags, tuple(tag for tag in row.tags if is_reserved(tag)))
         if scopes is not None:
+            field = "observation_scopes"
+            refuse_forged(grant, scope_tags(scopes), field, ("body", field), row.tags)
             writer.put_document(replace(row, observation_scopes=scopes, updated_at=now))
         if tags is not None:
             writer.retag_document(document_id, tags, now)
@@ -108,7 +125,12 @@ def update(
 
 
 def delete(handle: BankHandle, document_id: str) -> int:
-    """Delete a document with the memories that rest on it alone; how many memories went with it."""
+    """Delete a document with the memories that rest on it alone and with what still waits to be stored
+    in it; how many memories went with it."""
+    with handle.read() as reader:
+        there = reader.document(document_id) is not None
     with handle.write() as writer:
-        found(writer, document_id)
-        return writer.delete_document(document_id)
+        waited = waiting.forget_document(writer, handle.grant.filter, document_id)
+        if not (there or waited):
+            raise _missing(document_id)
+        return writer.delete_document(document_id) if there else 0

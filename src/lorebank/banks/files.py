@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lorebank.access.grant import Grant
 from lorebank.banks.operations import JOBS
+from lorebank.banks.reserved import refuse_forged
 from lorebank.banks.retain.check import PENDING_TAG
 from lorebank.banks.retain.drafts import Draft, with_tags
+from lorebank.banks.retain.granted import kept_items, tags_for, under_strategy
 from lorebank.banks.retain.items import Item, from_json, to_json
+from lorebank.banks.retain.queue import done
 from lorebank.banks.retain.service import Tools
 from lorebank.banks.retain.settings import for_items
 from lorebank.banks.retain.work import store
@@ -37,6 +41,7 @@ class Upload:
 
 
 def check_files(
+    grant: Grant,
     defaults: Mapping[str, Any],
     overrides: Mapping[str, Any],
     parser: Parser,
@@ -48,7 +53,12 @@ def check_files(
         raise InvalidInput("files: send at least one file")
     if PENDING_TAG in document_tags or any(PENDING_TAG in upload.item.tags for upload in uploads):
         raise BadRequest(f"tags: the tag '{PENDING_TAG}' is set by lorebank only; use another tag")
-    for_items(defaults, overrides, [upload.item for upload in uploads])
+    refuse_forged(grant, document_tags, "document_tags", ("body", "request", "document_tags"))
+    for index, upload in enumerate(uploads):
+        loc = ("body", "request", "files_metadata", index, "tags")
+        refuse_forged(grant, upload.item.tags, f"files_metadata[{index}].tags", loc)
+    items = [upload.item for upload in uploads]
+    for_items(defaults, overrides, under_strategy(grant, items, defaults, overrides))
     for upload in uploads:
         _check_readable(parser, upload)
 
@@ -65,9 +75,14 @@ def submit_files(
     A file that cannot be read as text refuses the whole request at once (`InvalidInput`, naming
     it); only PDF and Office files, which take long, are read by the job.
     """
-    check_files(tools.bank_defaults, handle.bank.config, parser, uploads, document_tags)
-    items = with_tags([_with_document(upload.item) for upload in uploads], document_tags)
+    grant, config = handle.grant, handle.bank.config
+    check_files(grant, tools.bank_defaults, config, parser, uploads, document_tags)
     now = tools.clock()
+    if grant.parameters.retain_roles == ():
+        return _kept_nothing(handle, len(uploads), now)
+    placed = [_with_document(upload.item) for upload in uploads]
+    ruled = under_strategy(grant, placed, tools.bank_defaults, config)
+    items = with_tags(ruled, tags_for(grant, document_tags))
     made = [_operation(handle, upload, item, now) for upload, item in zip(uploads, items, strict=True)]
     tools.banks.mark_work(handle, JOBS)
     with handle.write() as writer:
@@ -92,9 +107,20 @@ def run_file(job: Job, tools: Tools, parser: Parser) -> dict[str, Any]:
     text = parser.parse(data, media_type=payload.get("media_type"), filename=operation.filename)
     if not text.strip():
         raise InvalidInput(f"{operation.filename or 'the file'} holds no text")
-    draft = Draft(str(item.document_id), (replace(item, content=text),), "replace", named=True)
-    written = store(job, tools, [draft], 1, 1)
+    grant, config = job.handle.grant, job.handle.bank.config
+    whole = under_strategy(grant, [replace(item, content=text)], tools.bank_defaults, config)
+    made = [Draft(str(item.document_id), (left,), "replace", named=True) for left in kept_items(grant, whole)]
+    written = store(job, tools, made, 1, 1)
     return {"document_id": item.document_id, "items_count": 1, "facts_added": written.facts_added}
+
+
+def _kept_nothing(handle: BankHandle, count: int, now: Micros) -> list[str]:
+    """Operations that have ended, one for each file: the caller's grant keeps nothing of any."""
+    made = [done(handle, FILE_RETAIN, 1, new_uuid(), now) for _ in range(count)]
+    with handle.write() as writer:
+        for operation in made:
+            writer.put_operation(operation)
+    return [operation.id for operation in made]
 
 
 def _with_document(item: Item) -> Item:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest
 from lorebank.storage.ports import BankReader, Page
-from lorebank.tags import TagFilter, expand_fuzzy, needs_fuzzy
+from lorebank.storage.rows import MemoryVersion
+from lorebank.tags import TagFilter, expand_fuzzy, matches, needs_fuzzy
 
 _ALL_TAGS = Page(limit=1_000_000)
 
@@ -26,6 +28,13 @@ def expanded(reader: BankReader, tags: TagFilter | None) -> TagFilter | None:
     if tags is None or not needs_fuzzy(tags):
         return tags
     return expand_fuzzy(tags, [tag for tag, _ in reader.tags(None, _ALL_TAGS).rows])
+
+
+def seen_versions(visible: TagFilter | None, versions: Sequence[MemoryVersion]) -> Sequence[MemoryVersion]:
+    """The earlier versions of a memory that the filter let through when they were in force."""
+    if visible is None:
+        return versions
+    return [version for version in versions if matches(visible, version.before.get("tags") or ())]
 
 
 def time_range(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lorebank.banks.filters import TimeRange
+from lorebank.banks.filters import TimeRange, seen_versions
+from lorebank.banks.retain import waiting
 from lorebank.errors import BadRequest, NotFound
 from lorebank.storage.ports import BankHandle, BankReader, Listing, MemoryQuery, Page
 from lorebank.storage.rows import FactType, Memory, MemoryVersion
@@ -42,14 +43,15 @@ def detail(handle: BankHandle, memory_id: str) -> MemoryDetail:
     with handle.read() as reader:
         row = found(reader, memory_id)
         sources = [m for m in map(reader.memory, row.source_ids) if m is not None]
-        return MemoryDetail(row, reader.memory_history(memory_id), sources)
+        earlier = seen_versions(handle.grant.filter, reader.memory_history(memory_id))
+        return MemoryDetail(row, earlier, sources)
 
 
 def history(handle: BankHandle, memory_id: str) -> Sequence[MemoryVersion]:
     """The earlier versions of a memory, newest first; `NotFound` when there is no such memory."""
     with handle.read() as reader:
         found(reader, memory_id)
-        return reader.memory_history(memory_id)
+        return seen_versions(handle.grant.filter, reader.memory_history(memory_id))
 
 
 def found(reader: BankReader, memory_id: str) -> Memory:
@@ -61,6 +63,11 @@ def found(reader: BankReader, memory_id: str) -> Memory:
 
 
 def clear(handle: BankHandle, kind: FactType | None) -> int:
-    """Delete all memories of a type (None: all); documents and entities stay. How many there were."""
+    """Delete all memories of a type (None: all); documents and entities stay. How many there were.
+
+    With all memories goes what waits to become some.
+    """
     with handle.write() as writer:
+        if kind is None:
+            waiting.forget_all(writer, handle.grant.filter)
         return writer.clear_memories(kind)

@@ -38,14 +38,19 @@ def timeseries(reader: BankReader, period: str, time_field: str, now: Micros) ->
         raise BadRequest(f"period must be one of {', '.join(PERIODS)}")
     if time_field not in TIME_FIELDS:
         raise BadRequest(f"time_field must be one of {', '.join(TIME_FIELDS)}")
-    length, width = PERIODS[period]
-    starts = list(_starts(to_datetime(now) - length, to_datetime(now), width))
+    width, starts = buckets(period, now)
     counts = {start: dict.fromkeys(FACT_TYPES, 0) for start in starts}
     for start_text, fact_type, count in reader.time_buckets(time_field, starts[0], width):
         bucket = counts.get(parse_iso(start_text, "bucket"))
         if bucket is not None:  # later than now: dates of the future
             bucket[fact_type] = bucket.get(fact_type, 0) + count
     return Series(width, tuple(counts.items()))
+
+
+def buckets(period: str, now: Micros) -> tuple[str, list[Micros]]:
+    """The width of a bucket, and the start of each bucket of the period (one of `PERIODS`) that ends now."""
+    length, width = PERIODS[period]
+    return width, list(_starts(to_datetime(now) - length, to_datetime(now), width))
 
 
 def _starts(first: datetime, last: datetime, width: str) -> Iterator[Micros]:

@@ -12,18 +12,22 @@ from typing import Any
 import anyio
 
 from lorebank import clock
-from lorebank.access.resolve import FixedRules, Resolver
+from lorebank.access.authenticate import Authenticator
+from lorebank.access.gateway_token import TokenRules
+from lorebank.access.resolve import Resolver
+from lorebank.access.rules import PolicyRules
 from lorebank.banks.config import check_server_defaults
 from lorebank.banks.indexes import Indexes
 from lorebank.banks.vectors import VectorBuilder
 from lorebank.bootstrap.jobs import build_worker
 from lorebank.bootstrap.models import Models, build_models
+from lorebank.bootstrap.retention import Retention
 from lorebank.config import Settings
 from lorebank.http.app import App, create_app
 from lorebank.jobs.worker import Worker
 from lorebank.metrics import Metrics
 from lorebank.models.service import EmbedderSource
-from lorebank.service.context import Context
+from lorebank.service.context import Access, Context
 from lorebank.service.guard import Guard
 from lorebank.service.table import OPERATIONS
 from lorebank.service.upkeep import Upkeep
@@ -63,17 +67,20 @@ class Server:
     models: Models
     builder: VectorBuilder
     worker: Worker
+    retention: Retention
 
     def start(self) -> None:
         """Begin the background work; nothing of it is awaited."""
         self.models.embedders.target.start()
         self.builder.start()
         self.worker.start()
+        self.retention.start()
 
     def stop(self, drain_s: float = 0.0) -> None:
         """End the background work in order; vectors get `drain_s` seconds to be completed first."""
         if drain_s:
             self.builder.drain(drain_s)
+        self.retention.close()
         self.worker.close()
         self.context.tasks.close()
         self.builder.close()
@@ -94,7 +101,8 @@ def build(
     """
     check_server_defaults(settings.bank_defaults, settings.limits)
     models = build_models(settings, embedder)
-    resolver = Resolver(FixedRules(), directory.epoch)
+    rules = PolicyRules(directory.access, root=settings.root_user, token_admin=settings.token_admin)
+    resolver = Resolver(rules, directory.epoch, directory.audit)
     banks = directory.banks(resolver)
     indexes = Indexes(models.embedders, settings.open_stores)
     builder = VectorBuilder(banks, resolver, models.embedders)
@@ -104,6 +112,7 @@ def build(
         settings=settings,
         banks=banks,
         resolver=resolver,
+        access=Access(directory.access, rules, directory.audit),
         indexes=indexes,
         embedders=models.embedders,
         reranker=models.reranker,
@@ -127,8 +136,11 @@ def build(
             await anyio.to_thread.run_sync(server.stop, drain_s)
 
     guard = Guard(context, resolver, OPERATIONS)
-    app = create_app(guard, directory.keys, settings, metrics=metrics, lifespan=lifespan)
-    made.append(Server(app, context, models, builder, worker))
+    tokens = TokenRules(settings.token_secrets, settings.token_lifetime, settings.token_leeway)
+    authenticator = Authenticator(directory.access, tokens)
+    app = create_app(guard, authenticator, settings, metrics=metrics, lifespan=lifespan)
+    retention = Retention(directory.audit, settings.audit_days)
+    made.append(Server(app, context, models, builder, worker, retention))
     _gauges(metrics, context, directory)
     return made[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,15 @@ class ProcessHooks:
         return Address(owner.address, settings.root_api_key or self._key(settings))
 
     @contextmanager
-    def open_app(self, settings: Settings) -> Iterator[tuple[AsgiApp, str]]:
+    def open_app(self, settings: Settings, *, owner: bool) -> Iterator[tuple[AsgiApp, str]]:
         """Own the data directory and build the HTTP application on it, with its root key."""
         from lorebank.bootstrap.build import build, open_directory
 
         directory, key = open_directory(settings, "")
+        # No socket leads to this application: only this process can ask it.
+        ours = replace(settings, no_auth=True, host="127.0.0.1") if owner else settings
         with directory:
-            server = build(directory, settings, drain_s=_DRAIN_S)
+            server = build(directory, ours, drain_s=_DRAIN_S)
             yield server.app, key
 
     def root_key(self, settings: Settings) -> str:

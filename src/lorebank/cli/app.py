@@ -31,6 +31,8 @@ COMMANDS = {
     "entity": "listing",
     "tag": "listing",
     "operation": "operation",
+    "access": "access",
+    "audit": "audit",
     "doctor": "upkeep",
     "reembed": "upkeep",
     "backup": "upkeep",

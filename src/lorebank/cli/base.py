@@ -86,7 +86,7 @@ class State:
             if address is not None:
                 return stack.enter_context(self.api_at(address))
             try:
-                app, key = stack.enter_context(self.hooks.open_app(settings))
+                app, key = stack.enter_context(self.hooks.open_app(settings, owner=not self.api_key))
             except Conflict:
                 if time.monotonic() > deadline:
                     raise

@@ -1,13 +1,13 @@
 """The generated parts of docs/: settings from their metadata, commands from their own help.
 
-`python -m lorebank.cli.docs FOLDER` writes them anew between their marks; a test fails when the
-files are not current.
+`python -m lorebank.bootstrap.docs FOLDER` writes them anew between their marks, with the parts that need
+more than the command line; a test fails when the files are not current.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import click
 from lorebank.cli.app import build_cli
 from lorebank.cli.base import shared_options
 from lorebank.cli.failures import EXIT_CODES
-from lorebank.config import ENV_PREFIX, LIMIT_PREFIX, REFUSED, Settings
+from lorebank.config import ENV_PREFIX, LIMIT_PREFIX, REFUSED, SYNONYMS, Settings
 from lorebank.limits import Limits
 
 BEGIN = "<!-- generated: {} -->"
@@ -30,7 +30,7 @@ def settings_table() -> str:
     for one in fields(Settings):
         if one.name in ("limits", "bank_defaults"):
             continue
-        meaning = _cell(one.metadata["doc"])
+        meaning = cell(one.metadata["doc"])
         if one.metadata["choices"]:
             meaning += ": " + ", ".join(
                 f"`{choice}`" if choice else "empty" for choice in one.metadata["choices"]
@@ -38,7 +38,7 @@ def settings_table() -> str:
         if one.metadata["secret"]:
             meaning += " (never shown)"
         rows.append((f"`{one.name}`", f"`{ENV_PREFIX}{one.name.upper()}`", _default(one), meaning))
-    return _table(("setting", "environment", "default", "meaning"), rows)
+    return table(("setting", "environment", "default", "meaning"), rows)
 
 
 def limits_table() -> str:
@@ -53,20 +53,26 @@ def limits_table() -> str:
                 f"`{ENV_PREFIX}{name.upper()}`",
                 f"{one.default:,}",
                 f"{low:,} to {high:,}",
-                _cell(one.metadata["doc"]),
+                cell(one.metadata["doc"]),
             )
         )
-    return _table(("limit", "environment", "default", "range", "largest number of"), rows)
+    return table(("limit", "environment", "default", "range", "largest number of"), rows)
 
 
 def refused_table() -> str:
     """Environment names of other servers that lorebank refuses, and why."""
-    return _table(("environment", "why"), [(f"`{name}`", _cell(why)) for name, why in REFUSED.items()])
+    return table(("environment", "why"), [(f"`{name}`", cell(why)) for name, why in REFUSED.items()])
+
+
+def synonyms_table() -> str:
+    """Environment names of other servers that lorebank reads, the strongest first."""
+    rows = [(f"`{setting}`", ", ".join(f"`{name}`" for name in names)) for setting, names in SYNONYMS.items()]
+    return table(("setting", "also read from"), rows)
 
 
 def exit_codes_table() -> str:
     """What the exit codes mean."""
-    return _table(("exit code", "meaning"), [(str(code), _cell(why)) for code, why in EXIT_CODES.items()])
+    return table(("exit code", "meaning"), [(str(code), cell(why)) for code, why in EXIT_CODES.items()])
 
 
 def commands_reference() -> str:
@@ -118,32 +124,35 @@ def _options(options: Iterable[click.Option]) -> str:
 
 def _default(one: Field[Any]) -> str:
     value = "" if one.default is MISSING else one.default
-    if value == "":
+    if value in ("", ()):
         return "empty"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """`text` for a cell of a Markdown table."""
     return text.replace("|", "\\|")
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-PARTS: dict[str, Callable[[], str]] = {
+PARTS: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "limits": limits_table,
+    "synonyms": synonyms_table,
     "refused": refused_table,
     "exit codes": exit_codes_table,
     "commands": commands_reference,
 }
 
 
-def fill(text: str) -> str:
+def fill(text: str, parts: Mapping[str, Callable[[], str]] = PARTS) -> str:
     """`text` with every generated part made anew between its marks; `ValueError` for an unclosed mark."""
-    for name, make in PARTS.items():
+    for name, make in parts.items():
         begin = BEGIN.format(name)
         if begin in text:
             before, _, rest = text.partition(begin)
@@ -154,11 +163,11 @@ def fill(text: str) -> str:
     return text
 
 
-def main(folder: str) -> None:
+def main(folder: str, parts: Mapping[str, Callable[[], str]] = PARTS) -> None:
     """Write the generated parts of every Markdown file in `folder`."""
     for path in sorted(Path(folder).glob("*.md")):
         old = path.read_text(encoding="utf-8")
-        new = fill(old)
+        new = fill(old, parts)
         if new != old:
             path.write_text(new, encoding="utf-8")
             print(f"wrote {path}")

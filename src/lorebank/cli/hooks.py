@@ -36,8 +36,11 @@ class Hooks(Protocol):
     def server(self, settings: Settings) -> Address | None:
         """The healthy server that owns the data directory, with the root key; None when none runs."""
 
-    def open_app(self, settings: Settings) -> AbstractContextManager[tuple[AsgiApp, str]]:
+    def open_app(self, settings: Settings, *, owner: bool) -> AbstractContextManager[tuple[AsgiApp, str]]:
         """Own the data directory and build the HTTP application on it, with its root key.
+
+        With `owner` no key is asked for: whoever can open the directory owns what is in it, even where
+        the root user was disabled or lost his rights.
 
         Leaving the context gives the directory up. The caller runs the application's lifespan.
         """

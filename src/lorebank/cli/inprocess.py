@@ -126,6 +126,8 @@ async def _call(app: AsgiApp, request: Request) -> Response:
         "client": ("127.0.0.1", 0),
         "server": ("127.0.0.1", 80),
         "state": {},
+        # Audit rows then tell it from a request that came over the network, which cannot set this.
+        "lorebank.transport": "cli",
     }
     inbox: list[Message] = [{"type": "http.request", "body": request.body, "more_body": False}]
     never = asyncio.Event()

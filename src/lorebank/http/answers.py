@@ -16,6 +16,7 @@ GZIP_FROM = 1024
 """Bytes from which an answer is compressed."""
 GZIP_LEVEL = 1
 """The cheapest level: on loopback and in a data centre the time to compress is what costs."""
+NO_CONTENT = 204
 _NO_GZIP = re.compile(r"(?:^|[,\s])gzip\s*;\s*q=0(?:\.0*)?\s*(?:,|$)")
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -34,6 +35,11 @@ def json_answer(value: Any, status: int = 200, extra: RawHeaders = ()) -> Answer
     return Answer(status, [(b"content-type", b"application/json"), *extra], orjson.dumps(value))
 
 
+def no_content() -> Answer:
+    """204: no body, so no type and no length of one either (RFC 9110, section 8.6)."""
+    return Answer(NO_CONTENT, (), b"")
+
+
 def takes_gzip(headers: Headers) -> bool:
     """Whether the request's headers allow gzip."""
     accepted = (header(headers, b"accept-encoding") or "").lower()
@@ -41,7 +47,9 @@ def takes_gzip(headers: Headers) -> bool:
 
 
 def compressed(answer: Answer, gzip: bool) -> Answer:
-    """`answer` with its length, and gzipped when that is accepted and worth it."""
+    """`answer` with its length where it has a body, and gzipped when that is accepted and worth it."""
+    if answer.status == NO_CONTENT:
+        return answer
     headers = list(answer.headers)
     body = answer.body
     if len(body) >= GZIP_FROM:

@@ -12,12 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from lorebank.access.authenticate import Keys
+from lorebank.access.authenticate import Authenticator
 from lorebank.config import Settings
 from lorebank.errors import LorebankError
 from lorebank.http.answers import Answer, compressed
 from lorebank.http.binding import Binding
 from lorebank.http.endpoint import Endpoint, Serving, send_answer
+from lorebank.http.entrance import Entrance
 from lorebank.http.errors import Disconnected, error_answer, routing_answer, unexpected_answer
 from lorebank.http.exchange import KEY, Exchange, request_id
 from lorebank.http.local import check_bound_to_loopback, check_local
@@ -29,6 +30,8 @@ from lorebank.service.guard import Guard
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 RESERVED_THREADS = 4
+TRANSPORT = "lorebank.transport"
+"""Where an ASGI scope says that it does not come from the network (`cli.inprocess`)."""
 CLIENT_GONE = 499
 """The status in logs for a request whose client went away before it was complete."""
 
@@ -53,7 +56,7 @@ class App:
         ]
         self._router = Router(self.routes, redirect_slashes=False, lifespan=lifespan)
         self._metrics = metrics
-        self._local = serving.keys is None
+        self._local = serving.entrance.local
         self._debug = debug
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +65,7 @@ class App:
             await self._router(scope, receive, send)
             return
         headers = scope["headers"]
-        exchange = Exchange(request_id(headers), scope["method"])
+        exchange = Exchange(request_id(headers), scope["method"], scope.get(TRANSPORT, "http"))
         inner: Scope = {**scope, "app": self, "path": _encoded_path(scope), "root_path": "", KEY: exchange}
 
         async def reply(message: Message) -> None:
@@ -113,28 +116,30 @@ class App:
 
 def create_app(
     guard: Guard,
-    keys: Keys,
+    authenticator: Authenticator,
     settings: Settings,
     *,
     metrics: Metrics,
+    bindings: tuple[Binding, ...] = BINDINGS,
     threads: int = 64,
     lifespan: Lifespan | None = None,
 ) -> App:
     """The application for one data directory.
 
-    Requests run in at most `threads` threads at once. With `settings.no_auth` every loopback
-    request acts as root; `InvalidInput` when such a server would listen elsewhere.
+    Requests run in at most `threads` threads at once. With `settings.no_auth` nobody is asked for a
+    credential and every loopback request may do everything; `InvalidInput` when such a server would
+    listen elsewhere.
     """
     if settings.no_auth:
         check_bound_to_loopback(settings.host)
     serving = Serving(
         guard,
-        None if settings.no_auth else keys,
+        Entrance(None if settings.no_auth else authenticator, guard),
         settings.limits,
         threads=CapacityLimiter(threads),
         reserve=CapacityLimiter(RESERVED_THREADS),
     )
-    return App(serving, BINDINGS, metrics, lifespan, debug=settings.debug)
+    return App(serving, bindings, metrics, lifespan, debug=settings.debug)
 
 
 def _encoded_path(scope: Scope) -> str:

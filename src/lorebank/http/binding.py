@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from lorebank.service.requests.queries import Nothing, Query
 
 BANK = "/v1/default/banks/{bank_id}"
 Form = Literal["files", "archive"]
+_PARAMETER = re.compile(r"\{(?:policy_(?=bank_id))?(\w+)(?::path)?\}")
 BankOf = Callable[[Mapping[str, Any]], str]
 
 
@@ -18,7 +20,9 @@ BankOf = Callable[[Mapping[str, Any]], str]
 class Binding:
     """What `bind` was told; `body` is the model of a JSON body, `form` the kind of a multipart one.
 
-    `bank_of` finds the bank in the other parameters where the path has no `bank_id`.
+    `bank_of` finds the bank in the other parameters where the path has no `bank_id`. `tags` and
+    `operation_id` are for the API description; the latter is the operation's name unless it is given.
+    A binding with status 204 answers without a body.
     """
 
     method: str
@@ -29,6 +33,14 @@ class Binding:
     status: int = 200
     form: Form | None = None
     bank_of: BankOf | None = None
+    tags: tuple[str, ...] = ()
+    operation_id: str = ""
+
+    @property
+    def shown_path(self) -> str:
+        """The path as the API description has it. A bank that is only spoken of, and not opened, is
+        `policy_bank_id` here and `bank_id` there."""
+        return _PARAMETER.sub(r"{\1}", self.path)
 
 
 def bind(
@@ -41,7 +53,11 @@ def bind(
     status: int = 200,
     form: Form | None = None,
     bank_of: BankOf | None = None,
+    tags: tuple[str, ...] = (),
+    operation_id: str | None = None,
 ) -> Binding:
     """A binding; `~` at the start of `path` stands for the path of a bank."""
     full = BANK + path[1:] if path.startswith("~") else path
-    return Binding(method, full, operation, body, query, status, form, bank_of)
+    return Binding(
+        method, full, operation, body, query, status, form, bank_of, tags, operation_id or operation
+    )

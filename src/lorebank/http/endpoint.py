@@ -13,12 +13,12 @@ import orjson
 from anyio import CapacityLimiter
 from starlette.types import Receive, Scope, Send
 
-from lorebank.access.authenticate import Keys, authenticate, bearer
-from lorebank.access.principal import Principal
+from lorebank.access.authenticate import Arrival
 from lorebank.errors import Bug, Unauthenticated
-from lorebank.http.answers import Answer, compressed, json_answer, takes_gzip
+from lorebank.http.answers import NO_CONTENT, Answer, compressed, json_answer, no_content, takes_gzip
 from lorebank.http.binding import Binding
-from lorebank.http.exchange import KEY, Exchange, Headers, header
+from lorebank.http.entrance import Entrance, RequestDigest, origin_of
+from lorebank.http.exchange import KEY, Exchange, Headers
 from lorebank.http.forms import read_form
 from lorebank.http.receive import read_body
 from lorebank.limits import Limits
@@ -29,17 +29,15 @@ from lorebank.service.requests.base import ignored, parse
 from lorebank.service.requests.document import read_json
 from lorebank.service.requests.parameters import decode_segment, read_path, read_query
 
-LOCAL = Principal(kind="local", id="local", root=True)
-"""Who calls a server without keys."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What all endpoints of one server share. `keys` None means: no authentication, loopback only."""
+    """What all endpoints of one server share."""
 
     guard: Guard
-    keys: Keys | None
+    entrance: Entrance
     limits: Limits
     threads: CapacityLimiter
     reserve: CapacityLimiter
@@ -48,6 +46,31 @@ class Serving:
     async def in_thread(self, work: Callable[[], T], *, public: bool = False) -> T:
         """Run blocking work. It is finished even when the client goes away: writes are never torn."""
         return await anyio.to_thread.run_sync(work, limiter=self.reserve if public else self.threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request on its way in. `arrival` is None for a public operation; `digest` is there for a
+    token that may be used once."""
+
+    scope: Scope
+    exchange: Exchange
+    arrival: Arrival | None
+    digest: RequestDigest | None
+
+    @property
+    def headers(self) -> Headers:
+        """As they were sent, names in lower case."""
+        headers: Headers = self.scope["headers"]
+        return headers
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An answer on its way out. `confirm` raises when the caller may not have it any more."""
+
+    answer: Answer | FileAnswer
+    confirm: Callable[[], None]
 
 
 class Endpoint:
@@ -67,66 +90,88 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        headers: Headers = scope["headers"]
         exchange: Exchange = scope[KEY]
         exchange.operation, exchange.template = self.operation, self.binding.path
-        principal = self._principal(headers)
-        answer = await self._answer(principal, scope, receive, exchange)
-        if isinstance(answer, FileAnswer):
-            await self._stream(answer, send)
-            return
-        await send_answer(answer, send)
+        try:
+            arrival = None if self._public else self._serving.entrance.arrive(scope["headers"])
+        except Unauthenticated as exc:
+            await self._refuse(exc, exchange)
+            raise
+        digest = None
+        if arrival is not None and arrival.token_id is not None:
+            digest = RequestDigest(scope)
+            receive = digest.watching(receive)
+        ready = await self._answered(Asked(scope, exchange, arrival, digest), receive)
+        if isinstance(ready.answer, FileAnswer):
+            await self._stream(ready.answer, ready.confirm, send)
+        else:
+            await _send_confirmed(ready.answer, ready.confirm, send)
 
-    def _principal(self, headers: Headers) -> Principal | None:
-        keys = self._serving.keys
-        if keys is None or self._public:
-            return LOCAL if keys is None else None
-        if sum(name == b"authorization" for name, _ in headers) > 1:
-            raise Unauthenticated("send exactly one Authorization header")
-        return authenticate(bearer(header(headers, b"authorization")), keys)
+    async def _refuse(self, error: Unauthenticated, exchange: Exchange) -> None:
+        write = self._serving.entrance.note(error, self.operation, exchange)
+        if write is not None:
+            await self._serving.in_thread(write)
 
-    async def _answer(
-        self, principal: Principal | None, scope: Scope, receive: Receive, exchange: Exchange
-    ) -> Answer | FileAnswer:
-        headers: Headers = scope["headers"]
-        gzip = takes_gzip(headers)
+    async def _answered(self, asked: Asked, receive: Receive) -> Ready:
+        limits = self._serving.limits
         if self.binding.form is not None:
-            async with read_form(self.binding.form, receive, headers, self._serving.limits) as form:
+            async with read_form(self.binding.form, receive, asked.headers, limits) as form:
                 return await self._serving.in_thread(
-                    lambda: self._run(principal, scope, exchange, form.request(exchange), gzip)
+                    lambda: self._run(asked, lambda: form.request(asked.exchange))
                 )
         body = b""
         if self.binding.body is not None:
-            body = await read_body(receive, headers, self._serving.limits.body_bytes)
+            body = await read_body(receive, asked.headers, limits.body_bytes)
         return await self._serving.in_thread(
-            lambda: self._run(principal, scope, exchange, self._request(body, exchange), gzip),
-            public=self._public,
+            lambda: self._run(asked, lambda: self._request(body, asked.exchange)), public=self._public
         )
 
     def _request(self, body: bytes, exchange: Exchange) -> Any:
         model = self.binding.body
         if model is None:
             return None
+        if model.may_be_absent and not body.strip():
+            body = b"{}"
         data = read_json(body, self._serving.limits)
         exchange.ignored += ignored(model, data)
         return parse(model, data, self._serving.limits)
 
-    def _run(
-        self, principal: Principal | None, scope: Scope, exchange: Exchange, request: Any, gzip: bool
-    ) -> Answer | FileAnswer:
-        params, unknown = read_query(self.binding.query, scope.get("query_string", b""), self._serving.limits)
+    def _run(self, asked: Asked, read_request: Callable[[], Any]) -> Ready:
+        scope, exchange, limits = asked.scope, asked.exchange, self._serving.limits
+        self._claim(asked)
+        params, unknown = read_query(self.binding.query, scope.get("query_string", b""), limits)
         exchange.ignored += unknown
         path = dict(scope["path_params"])
         bank_id = path.pop("bank_id", None)
         if bank_id is not None:
             bank_id = decode_segment(bank_id, "bank_id")
-        params |= read_path(path, self._serving.limits)
+        params |= read_path(path, limits)
         if self.binding.bank_of is not None:
             bank_id = self.binding.bank_of(params)
-        result = self._serving.guard.run(
-            self.operation, principal, bank_id=bank_id, request=request, params=params
+        answered = self._serving.guard.answer(
+            self.operation,
+            None if asked.arrival is None else asked.arrival.principal,
+            bank_id=bank_id,
+            read=read_request,
+            params=params,
+            origin=origin_of(exchange),
         )
-        return result if isinstance(result, FileAnswer) else compressed(self._whole(result), gzip)
+        result = answered.result
+        if not isinstance(result, FileAnswer):
+            result = compressed(self._whole(result), takes_gzip(asked.headers))
+        return Ready(result, answered.confirm)
+
+    def _claim(self, asked: Asked) -> None:
+        """Before anything else is looked at: a token that was spent opens nothing, not even a 422."""
+        if asked.arrival is None or asked.digest is None:
+            return
+        try:
+            self._serving.entrance.claim(asked.arrival, asked.digest.hex())
+        except Unauthenticated as exc:
+            write = self._serving.entrance.note(exc, self.operation, asked.exchange)
+            if write is not None:
+                write()
+            raise
 
     def _whole(self, result: Any) -> Answer:
         if isinstance(result, Text):
@@ -134,10 +179,12 @@ class Endpoint:
             return Answer(self.binding.status, [(b"content-type", kind)], result.text.encode("utf-8"))
         if isinstance(result, Status):
             return json_answer(result.body, result.code)
+        if self.binding.status == NO_CONTENT:
+            return no_content()
         return Answer(self.binding.status, [(b"content-type", b"application/json")], orjson.dumps(result))
 
-    async def _stream(self, answer: FileAnswer, send: Send) -> None:
-        """Send a file part by part. Its iterator is closed whatever happens."""
+    async def _stream(self, answer: FileAnswer, confirm: Callable[[], None], send: Send) -> None:
+        """Send a file part by part, each confirmed. Its iterator is closed whatever happens."""
         name = quote(answer.filename, safe="")
         headers = [
             (b"content-type", answer.media_type.encode("latin-1")),
@@ -147,10 +194,32 @@ class Endpoint:
         if answer.size is not None:
             headers.append((b"content-length", str(answer.size).encode("ascii")))
         with _closing(answer.chunks) as chunks:
+            confirm()
             await send({"type": "http.response.start", "status": self.binding.status, "headers": headers})
             while (part := await self._serving.in_thread(lambda: next(chunks, None))) is not None:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+                # An empty part waits until a slow client has taken what came before, so that the next
+                # send writes at once, and what was confirmed does not wait behind it.
+                await send(_part(b"", more=True))
+                confirm()
+                await send(_part(part, more=True))
+            await send(_part(b"", more=False))
+
+
+async def _send_confirmed(answer: Answer, confirm: Callable[[], None], send: Send) -> None:
+    """Send a whole answer that the caller may still have; otherwise raise, and nothing of it is sent.
+
+    There is no await between the check and the write. Whoever changes rights is told so by this same
+    event loop, after the change holds. So either the change comes before our check, which then fails,
+    or its acknowledgement comes after our write: nothing is served after it.
+    """
+    confirm()
+    await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
+    confirm()  # the start may have waited for a client that is slow to take an earlier answer
+    await send(_part(answer.body, more=False))
+
+
+def _part(body: bytes, *, more: bool) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": more}
 
 
 def _closing(chunks: Iterator[bytes]) -> closing[Any]:
@@ -160,4 +229,4 @@ def _closing(chunks: Iterator[bytes]) -> closing[Any]:
 async def send_answer(answer: Answer, send: Send) -> None:
     """Send a whole answer."""
     await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
-    await send({"type": "http.response.body", "body": answer.body})
+    await send(_part(answer.body, more=False))

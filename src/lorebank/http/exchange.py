@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from lorebank.access.audit import Transport
+
 Headers = Iterable[tuple[bytes, bytes]]
 KEY = "lorebank.exchange"
 _GIVEN_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
@@ -21,6 +23,7 @@ class Exchange:
 
     request_id: str
     method: str
+    transport: Transport = "http"
     template: str = ""
     operation: str = ""
     status: int = 0

@@ -17,7 +17,7 @@ from lorebank.http.exchange import KEY
 from lorebank.service.requests.base import RequestModel
 from lorebank.service.requests.retain import FileRetainOptions
 
-_PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
+_PARAMETER = re.compile(r"\{(\w+)\}")
 _REFERENCES = "#/components/schemas/{model}"
 
 
@@ -52,9 +52,7 @@ def describe(bindings: tuple[Binding, ...]) -> dict[str, Any]:
     by_model = {model: reference for (model, _), reference in references.items()}
     paths: dict[str, dict[str, Any]] = {}
     for one in bindings:
-        paths.setdefault(_PARAMETER.sub(r"{\1}", one.path), {})[one.method.lower()] = _operation(
-            one, by_model
-        )
+        paths.setdefault(one.shown_path, {})[one.method.lower()] = _operation(one, by_model)
     return {
         "openapi": "3.1.0",
         "info": {"title": "lorebank", "version": __version__},
@@ -69,16 +67,18 @@ def describe(bindings: tuple[Binding, ...]) -> dict[str, Any]:
 
 def _operation(one: Binding, references: dict[Any, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "operationId": one.operation,
-        "parameters": [*_path_parameters(one.path), *_query_parameters(one)],
+        "operationId": one.operation_id,
+        "parameters": [*_path_parameters(one.shown_path), *_query_parameters(one)],
         "responses": {
             str(one.status): {"description": "the answer"},
             "422": {"description": "invalid input"},
         },
     }
+    if one.tags:
+        made["tags"] = list(one.tags)
     if one.body is not None:
         content = {"application/json": {"schema": references[one.body]}}
-        made["requestBody"] = {"required": True, "content": content}
+        made["requestBody"] = {"required": not one.body.may_be_absent, "content": content}
     elif one.form is not None:
         made["requestBody"] = {
             "required": True,

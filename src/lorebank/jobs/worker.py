@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lorebank.access.audit import Origin
 from lorebank.access.grant import Ticket
 from lorebank.access.principal import principal_from_json
-from lorebank.access.resolve import Resolver
+from lorebank.access.resolve import Resolver, coming_from
 from lorebank.clock import Clock
 from lorebank.errors import Conflict, LorebankError, NotFound, Unavailable
 from lorebank.ids import BankId
@@ -182,7 +183,8 @@ class Worker:
             return
         self._leases.hold(job, kind.deadline_s)
         try:
-            result = kind.run(self._authorised(bank, kind, lease))
+            with coming_from(Origin(lease.operation.id, "job")):
+                result = kind.run(self._authorised(bank, kind, lease))
         except Conflict:
             # Cancelled, or lost to another holder: then this finish changes nothing.
             self._finish(job, "failed", error="the operation contradicts what is stored by now")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from lorebank.access.audit import AuditQuery, AuditRow, Verified
+from lorebank.access.directory import AccessStore
 from lorebank.access.resolve import Resolver
+from lorebank.access.rules import PolicyRules
 from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
 from lorebank.clock import Clock, Micros
@@ -14,7 +18,35 @@ from lorebank.config import Settings
 from lorebank.metrics import Metrics
 from lorebank.models.service import RerankService
 from lorebank.service.tasks import Progress, Tasks
-from lorebank.storage.ports import BankHandle, Banks
+from lorebank.storage.ports import BankHandle, Banks, Listing, Page
+
+
+class AuditLog(Protocol):
+    """The audit log as it is read; rows come newest first."""
+
+    def rows(self, query: AuditQuery, page: Page) -> Listing[AuditRow]:
+        """The rows that match."""
+
+    def row(self, seq: int) -> AuditRow | None:
+        """One row."""
+
+    def buckets(self, query: AuditQuery, width: str) -> Sequence[tuple[str, str, int]]:
+        """(bucket ISO start, action, count) by time, `width` minute|hour|day."""
+
+    def verify(self, progress: Progress) -> Verified:
+        """Walk the whole chain."""
+
+    def trim(self, before: Micros) -> int:
+        """Remove rows older than `before`, keeping the chain provable; how many went."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What operations on access itself use: the stored directory, the rules over it, the audit log."""
+
+    store: AccessStore
+    rules: PolicyRules
+    audit: AuditLog
 
 
 class Notifier(Protocol):
@@ -59,6 +91,7 @@ class Context:
     settings: Settings
     banks: Banks
     resolver: Resolver
+    access: Access
     indexes: Indexes
     embedders: Embedders
     reranker: RerankService

@@ -1,22 +1,30 @@
-"""The gate that every call passes: principal -> grant -> handle -> handler."""
+"""The gate that every call passes: principal -> grant -> handle -> handler, written down as it happens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from lorebank.access.actions import LIST_BANKS, writes
+from lorebank.access.audit import AuditEvent, Origin, Outcome
 from lorebank.access.grant import Grant
 from lorebank.access.principal import Principal
-from lorebank.access.resolve import Resolver
-from lorebank.errors import Bug, NotFound, Unauthenticated
+from lorebank.access.resolve import Resolver, coming_from
+from lorebank.clock import now
+from lorebank.errors import Bug, LorebankError, NotFound, Unauthenticated, Unavailable
 from lorebank.ids import check_bank_id
 from lorebank.service.context import Context
 from lorebank.service.operations import Operation, Scope
 from lorebank.storage.ports import BankHandle
 
+log = logging.getLogger(__name__)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOWHERE = Origin()
+_MAX_TARGET_CHARS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +33,8 @@ class Call:
 
     `handle` is there for BANK and NEW_BANK operations, `grant` for all but PUBLIC ones.
     `request` is the operation's own request value (None when it has no body); `params` are the
-    validated path and query parameters by their wire names.
+    validated path and query parameters by their wire names. `bank_name` is the bank as the caller
+    called it, which may be an alias; it is no authority.
     """
 
     context: Context
@@ -33,6 +42,7 @@ class Call:
     params: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     handle_or_none: BankHandle | None = None
     grant_or_none: Grant | None = None
+    bank_name: str | None = None
 
     @property
     def handle(self) -> BankHandle:
@@ -49,54 +59,178 @@ class Call:
         return self.grant_or_none
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A handler's answer. Whoever sends it calls `confirm` right before: it raises when the caller has
+    lost the right, or sees less, since the answer was made."""
+
+    result: Any
+    confirm: Callable[[], None]
+
+
+def _confirmed() -> None:
+    """Nothing to confirm: the operation is public."""
+
+
+class _Confirmation:
+    """Raises when the holder of `grant` may not have, or would not get, what was made for him with it.
+
+    It is called more than once while an answer is sent; each change of the rules is looked at once.
+    """
+
+    def __init__(self, resolver: Resolver, grant: Grant, origin: Origin) -> None:
+        self._resolver, self._grant, self._origin = resolver, grant, origin
+        self._newest = grant
+
+    def __call__(self) -> None:
+        with coming_from(self._origin):
+            again = self._resolver.current(self._newest)
+        if again is self._newest:
+            return
+        # Each bank of a list was decided by itself, at the old epoch.
+        listed = self._grant.action == LIST_BANKS and self._grant.bank is None
+        if listed or not again.shows_the_same(self._grant):
+            raise Unavailable("the access rules changed while the request ran; send it again")
+        self._newest = again
+
+
 class Guard:
-    """Runs operations for principals. `run` is the only way from a transport to a handler."""
+    """Runs operations for principals. `answer` is the only way from a transport to a handler."""
 
     def __init__(self, context: Context, resolver: Resolver, operations: Mapping[str, Operation]) -> None:
         self._context = context
         self._resolver = resolver
         self.operations = operations
 
-    def run(
+    def run(self, name: str, principal: Principal | None, **asked: Any) -> Any:
+        """`answer`, confirmed on the spot."""
+        answered = self.answer(name, principal, **asked)
+        answered.confirm()
+        return answered.result
+
+    def answer(
         self,
         name: str,
         principal: Principal | None,
         *,
         bank_id: str | None = None,
         request: Any = None,
+        read: Callable[[], Any] | None = None,
         params: Mapping[str, Any] = _NOTHING,
-    ) -> Any:
-        """The answer of operation `name`; raises what access, storage and the handler raise."""
+        origin: Origin = _NOWHERE,
+    ) -> Answered:
+        """The answer of operation `name`; raises what access, storage and the handler raise.
+
+        `read` makes the request from what was sent. It is called when the caller has the right: who
+        may not do a thing is not told how to ask for it.
+        """
         operation = self.operations.get(name)
         if operation is None:
             raise NotFound(f"there is no operation '{name}'")
+        asked = Call(self._context, request, params, bank_name=bank_id)
         if operation.scope is Scope.PUBLIC:
-            return operation.handler(Call(self._context, request, params))
+            return Answered(operation.handler(asked), _confirmed)
         if principal is None:
             raise Unauthenticated("an API key is required")
-        handle, grant = self._authorise(operation, principal, bank_id, Call(self._context, request, params))
-        return operation.handler(Call(self._context, request, params, handle, grant))
+        with coming_from(origin):
+            grant, event = self._authorise(operation, principal, bank_id, asked)
+            asked = self._read(asked, read, event)
+            event = replace(event, target=_target(asked))
+            return self._recorded(operation, asked, grant, event, origin)
+
+    def refused(self, reason: str, operation: str, origin: Origin) -> None:
+        """Note that somebody came without a valid credential."""
+        self._resolver.audit.record(
+            AuditEvent(
+                at=now(),
+                principal="",
+                action=self.operations[operation].action,
+                outcome="unauthenticated",
+                operation=operation,
+                reason=reason,
+                request_id=origin.request_id,
+                transport=origin.transport,
+            ),
+            durable=False,
+        )
+
+    def _read(self, asked: Call, read: Callable[[], Any] | None, event: AuditEvent) -> Call:
+        if read is None:
+            return asked
+        try:
+            return replace(asked, request=read())
+        except LorebankError as exc:
+            self._resolver.audit.record(replace(event, status=exc.status), durable=False)
+            raise
+
+    def _recorded(
+        self, operation: Operation, asked: Call, grant: Grant, event: AuditEvent, origin: Origin
+    ) -> Answered:
+        """Run it and have it in the audit log: a write before it begins and when it ends, a read once,
+        before its answer leaves."""
+        began = time.perf_counter_ns()
+        writing = writes(grant.action)
+        if writing:
+            self._resolver.audit.record(event, durable=True)
+        outcome: Outcome = "error"
+        status: int | None = 500
+        try:
+            handle = self._opened(operation, grant, asked)
+            result = operation.handler(replace(asked, handle_or_none=handle, grant_or_none=grant))
+            outcome, status = "done", None
+        except LorebankError as exc:
+            status = exc.status
+            raise
+        finally:
+            took = (time.perf_counter_ns() - began) // 1000
+            if writing:
+                self._note_end(replace(event, at=now(), outcome=outcome, status=status, duration_us=took))
+            else:
+                self._resolver.audit.record(replace(event, status=status, duration_us=took), durable=False)
+        if result is None or (writing and operation.scope is Scope.SERVER):
+            # It shows what the caller sent. Whoever takes his own right away is told that it is done.
+            return Answered(result, _confirmed)
+        return Answered(result, _Confirmation(self._resolver, grant, origin))
+
+    def _note_end(self, event: AuditEvent) -> None:
+        """A write that has happened is not called failed because its end could not be noted."""
+        try:
+            self._resolver.audit.record(event, durable=False)
+        except Unavailable as exc:
+            log.error("the end of %s could not be written to the audit log: %s", event.operation, exc.message)
 
     def _authorise(
         self, operation: Operation, principal: Principal, bank_id: str | None, asked: Call
-    ) -> tuple[BankHandle | None, Grant]:
+    ) -> tuple[Grant, AuditEvent]:
+        target = _target(asked)
         if operation.scope is Scope.SERVER:
-            return None, self._resolver.resolve(principal, operation.action)
+            return self._resolver.ask(principal, operation.action, operation=operation.name, target=target)
+        if operation.scope is Scope.LISTING:
+            return self._resolver.ask_listing(principal, operation=operation.name)
         if bank_id is None:
             raise Bug(f"operation '{operation.name}' needs a bank id")
         max_bytes = self._context.settings.limits.id_bytes
         bank = self._context.banks.canonical(check_bank_id(bank_id, max_bytes=max_bytes))
-        grant = self._resolver.resolve(principal, operation.action, bank)
-        if operation.scope is Scope.BANK_NAME:
-            return None, grant
+        return self._resolver.ask(principal, operation.action, bank, operation=operation.name, target=target)
+
+    def _opened(self, operation: Operation, grant: Grant, asked: Call) -> BankHandle | None:
         if operation.scope is Scope.NEW_BANK:
-            return self._opened_or_made(operation, grant, asked), grant
-        return self._context.banks.open(grant), grant
+            return self._opened_or_made(operation, grant, asked)
+        return self._context.banks.open(grant) if operation.scope is Scope.BANK else None
 
     def _opened_or_made(self, operation: Operation, grant: Grant, asked: Call) -> BankHandle:
         try:
             return self._context.banks.open(grant)
         except NotFound:
             if operation.check is not None:
-                operation.check(asked)
+                operation.check(replace(asked, grant_or_none=grant))
             return self._context.banks.create(grant, None, self._context.clock())
+
+
+def _target(asked: Call) -> str | None:
+    """The ids of what is asked for inside the bank or the directory; never a text or a question."""
+    named = [str(value) for name, value in asked.params.items() if name.endswith(("_id", "alias")) and value]
+    own = getattr(asked.request, "id", None)
+    if isinstance(own, str):
+        named.append(own)
+    return "/".join(named)[:_MAX_TARGET_CHARS] or None

@@ -21,6 +21,8 @@ class Scope(Enum):
     """No credential needed: health and version."""
     SERVER = "server"
     """The server as a whole; the handler gets a grant."""
+    LISTING = "listing"
+    """The list of banks: every caller gets a grant, and each bank is decided by itself."""
     BANK = "bank"
     """One existing bank; the handler gets an opened handle."""
     NEW_BANK = "new_bank"

@@ -1,10 +1,13 @@
 """What banks need from storage. These docstrings are the contract that every engine keeps.
 
 Rules for all methods: a reader sees one consistent snapshot of one bank; memories and documents
-hidden by the grant's filter do not exist for it, in lists, counts, totals and look-ups alike;
-lists are ordered as their docstring says, with the id (or key) as the last tie-break, so that
-paging never skips or repeats. Times are microseconds UTC. Look-ups return None for what is not
-there; nothing raises `NotFound` here.
+hidden by the grant's filter do not exist for it, in lists, counts, totals and look-ups alike, and
+neither do operations that others started where the grant carries `own_operations`;
+a document of which a memory or a part is hidden is hidden whole from a reader, because its text shows
+it, while a writer finds it by its own tags: who may not read all of it may still add to it; lists are
+ordered as their docstring says, with the id (or key) as the last tie-break, so that paging never
+skips or repeats. Times are microseconds UTC. Look-ups return None for what is not there; nothing
+raises `NotFound` here.
 """
 
 from __future__ import annotations
@@ -434,7 +437,8 @@ class Banks(Protocol):
         """Change name, mission, disposition or config (whole values) of the bank the grant names."""
 
     def listing(self, grant: Grant, text: str | None, page: Page) -> Listing[BankRow]:
-        """Banks whose id, name or an alias contains `text`, by bank id."""
+        """Banks that the holder sees (`Resolver.shows`) and whose id, name or an alias contains `text`,
+        by bank id. Page and total say nothing of others; `Unavailable` when the rules keep changing."""
 
     def all_rows(self, grant: Grant) -> Sequence[BankRow]:
         """Every bank, for work on the whole directory (a ticket, or root)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lorebank.banks.extract.extractor import extract
-from lorebank.banks.extract.known import KnownEntities
+from lorebank.banks.extract.known import NOTHING_KNOWN, KnownEntities
 from lorebank.banks.extract.values import (
     Chunk,
     EntityInput,
@@ -18,6 +18,7 @@ from lorebank.banks.extract.values import (
 )
 
 __all__ = [
+    "NOTHING_KNOWN",
     "Chunk",
     "EntityInput",
     "EntityMention",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from lorebank.banks.filters import seen_versions
 from lorebank.banks.retain.items import DEFAULT_ENTITY_TYPE
 from lorebank.banks.retain.service import Tools
 from lorebank.clock import Micros
@@ -37,7 +38,7 @@ def edit(
         if columns:
             _write(writer, memory, columns, tools.clock())
         after = writer.memory(wanted)
-        history = writer.memory_history(wanted)
+        history = seen_versions(handle.grant.filter, writer.memory_history(wanted))
     tools.vectors(handle)
     if after is None:  # an edit may move it out of what this caller sees
         raise NotFound(f"Memory '{wanted}' not found")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from lorebank.access.grant import Grant
 from lorebank.banks.extract import (
     EntityInput,
     Extraction,
@@ -17,6 +18,7 @@ from lorebank.banks.extract import (
     extract,
 )
 from lorebank.banks.extract.values import Chunk as Piece
+from lorebank.banks.reserved import honest
 from lorebank.banks.retain.check import PENDING_TAG
 from lorebank.banks.retain.items import Item, joined_tags, parameters
 from lorebank.clock import Micros, to_micros
@@ -89,9 +91,9 @@ class Part:
     """Groups of entity labels that rules could not decide for some memory."""
 
 
-def part_of(item: Item, settings: ExtractSettings, known: KnownEntities) -> Part:
+def part_of(item: Item, settings: ExtractSettings, known: KnownEntities, grant: Grant) -> Part:
     """The item, extracted and counted."""
-    extraction = extracted(item, settings, known)
+    extraction = _honest(extracted(item, settings, known), grant)
     facts = ready_facts(item, extraction)
     counted = {fact.text: fact.tokens for fact in facts}  # a short item is one chunk and one fact alike
     left = [piece.text for piece in extraction.chunks if piece.text not in counted]
@@ -120,6 +122,14 @@ def extracted(item: Item, settings: ExtractSettings, known: KnownEntities) -> Ex
         settings,
         known,
     )
+
+
+def _honest(extraction: Extraction, grant: Grant) -> Extraction:
+    """Without the tags of labels that only the server, or somebody who is allowed to, may set."""
+    if grant.may_reserve or not any(fact.label_tags for fact in extraction.facts):
+        return extraction
+    facts = (replace(fact, label_tags=honest(grant, fact.label_tags)) for fact in extraction.facts)
+    return replace(extraction, facts=tuple(facts))
 
 
 def ready_facts(item: Item, extraction: Extraction) -> tuple[Ready, ...]:

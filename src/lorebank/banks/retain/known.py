@@ -20,6 +20,9 @@ _PATIENCE = 40.0
 takes at most about a fortieth of the time."""
 
 
+_Key = tuple[str, TagFilter | None, int]
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     names: KnownEntities
@@ -33,12 +36,16 @@ class KnownNames:
 
     def __init__(self, banks: int = BANKS) -> None:
         self._banks = banks
-        self._entries: OrderedDict[tuple[str, TagFilter | None], _Entry] = OrderedDict()
+        self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, handle: BankHandle) -> KnownEntities:
         """The known entities of the bank, at most a moment old."""
-        key = (str(handle.store_id), handle.grant.filter)
+        grant = handle.grant
+        # A handle that was opened under other rules may read under new ones: then it must not fill the
+        # entry of somebody whose filter was always the same.
+        epoch = 0 if grant.filter is None else grant.epoch
+        key = (str(handle.store_id), grant.filter, epoch)
         seq = handle.seq()
         with self._lock:
             entry = self._entries.get(key)
@@ -48,9 +55,7 @@ class KnownNames:
             return entry.names
         return self._read(handle, key, entry)
 
-    def _read(
-        self, handle: BankHandle, key: tuple[str, TagFilter | None], old: _Entry | None
-    ) -> KnownEntities:
+    def _read(self, handle: BankHandle, key: _Key, old: _Entry | None) -> KnownEntities:
         begun = time.monotonic()
         with handle.read() as reader:
             seq = reader.seq()

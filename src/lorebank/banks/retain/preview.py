@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lorebank.banks.config import resolve
-from lorebank.banks.extract import Extraction, ExtractSettings
+from lorebank.banks.extract import NOTHING_KNOWN, Extraction, ExtractSettings
 from lorebank.banks.retain.facts import extracted
+from lorebank.banks.retain.granted import kept, under_strategy
 from lorebank.banks.retain.items import Item
 from lorebank.banks.retain.service import Tools
 from lorebank.banks.retain.settings import how_to
@@ -32,15 +33,26 @@ def preview(
     overrides: Mapping[str, Any],
     agent_name: str | None = None,
     causal_links: bool | None = None,
+    *,
+    acquainted: bool = True,
 ) -> Preview:
-    """Extract `item` with the bank's config under `overrides` (settings for this call only)."""
+    """Extract `item` with the bank's config under `overrides` (settings for this call only).
+
+    Without `acquainted` the bank's own entities are not looked for: who may not read them must not
+    learn their names by guessing.
+    """
     if not item.content.strip():
         raise InvalidInput("content: must not be empty")
-    config = resolve(tools.bank_defaults, {**handle.bank.config, **overrides}, item.strategy)
+    settings_of_bank = {**handle.bank.config, **overrides}
+    (item,) = under_strategy(handle.grant, [item], tools.bank_defaults, settings_of_bank)
+    config = resolve(tools.bank_defaults, settings_of_bank, item.strategy)
     if overrides and item.strategy:  # what the call says beats what the strategy says
         config = resolve(tools.bank_defaults, {**config.values, **overrides, "retain_default_strategy": None})
     settings = _with(how_to(config).extract, agent_name, causal_links)
-    extraction = extracted(item, settings, tools.known.of(handle))
+    left = kept(handle.grant, item)
+    if left is None:
+        return Preview(Extraction((), ()), {})
+    extraction = extracted(left, settings, tools.known.of(handle) if acquainted else NOTHING_KNOWN)
     return Preview(extraction, Counter(fact.chunk_index for fact in extraction.facts))
 
 

@@ -7,13 +7,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lorebank.access.grant import Grant
 from lorebank.banks.operations import JOBS, request_name
+from lorebank.banks.retain import waiting
 from lorebank.banks.retain.check import check_distinct_documents, check_items
-from lorebank.banks.retain.drafts import with_document_ids, with_tags
+from lorebank.banks.retain.drafts import with_tags
+from lorebank.banks.retain.granted import refuse_forged_tags, tags_for, under_strategy
 from lorebank.banks.retain.items import Item, to_json
+from lorebank.banks.retain.queue import RETAIN, done, queued
 from lorebank.banks.retain.service import Tools
 from lorebank.banks.retain.settings import for_items
-from lorebank.banks.retain.work import RETAIN
+from lorebank.banks.retain.waiting import Plan
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, Conflict
 from lorebank.ids import new_uuid, parse_uuid
@@ -22,6 +26,7 @@ from lorebank.storage.rows import Operation
 
 
 def check_submission(
+    grant: Grant,
     defaults: Mapping[str, Any],
     overrides: Mapping[str, Any],
     items: Sequence[Item],
@@ -31,11 +36,13 @@ def check_submission(
     """`InvalidInput`, `BadRequest` or `NeedsLLM` for a request that `submit` would refuse."""
     check_items(items, document_tags)
     check_distinct_documents(items)
+    refuse_forged_tags(grant, items, document_tags)
+    ruled = under_strategy(grant, items, defaults, overrides)
     if operation_id is not None:
         parse_uuid(operation_id, "operation_id")
-        if len(_by_strategy(items)) > 1:
+        if len(_by_strategy(ruled)) > 1:
             raise BadRequest("operation_id: the items name several strategies; send one request for each")
-    for_items(defaults, overrides, items)
+    for_items(defaults, overrides, ruled)
 
 
 def submit(
@@ -47,16 +54,18 @@ def submit(
 ) -> list[str]:
     """Queue the items, one operation for each strategy among them; the operations' ids in order.
 
+    What the grant says of retains is applied as by `retain`.
+
     With an `operation_id` (a UUID) the same request sent again gives the first one's answer and
     creates nothing; another request under that id in this bank is a `Conflict`. Ids are compared
     within one bank: banks are separate stores.
     """
-    check_submission(tools.bank_defaults, handle.bank.config, items, document_tags, operation_id)
+    grant, config = handle.grant, handle.bank.config
+    check_submission(grant, tools.bank_defaults, config, items, document_tags, operation_id)
     wanted = None if operation_id is None else parse_uuid(operation_id, "operation_id")
-    groups = _by_strategy(items)
     digest = _digest(items, document_tags)
-    now = tools.clock()
-    made = [_operation(handle, group, document_tags, wanted or new_uuid(), now) for group in groups]
+    ruled = under_strategy(grant, items, tools.bank_defaults, config)
+    came = waiting.arrived(grant, with_tags(ruled, tags_for(grant, document_tags)))
     if wanted is not None:
         with handle.read() as reader:
             if _is_known(reader, wanted, digest):
@@ -64,11 +73,15 @@ def submit(
     tools.banks.mark_work(handle, JOBS)
     with handle.write() as writer:
         # Asked again inside the lane: the same request may have come twice at once.
-        if wanted is None or not _is_known(writer, wanted, digest):
-            for operation in made:
-                writer.put_operation(operation)
-            if wanted is not None:
-                writer.set_meta(request_name(wanted), digest)
+        if wanted is not None and _is_known(writer, wanted, digest):
+            return [wanted]
+        plan = waiting.plan(writer, grant, came)
+        made = _operations(handle, plan, len(items), wanted, tools.clock())
+        for operation in made:
+            writer.put_operation(operation)
+        plan.apply(writer)
+        if wanted is not None:
+            writer.set_meta(request_name(wanted), digest)
     tools.jobs(handle)
     return [operation.id for operation in made]
 
@@ -80,24 +93,23 @@ def _by_strategy(items: Sequence[Item]) -> list[list[Item]]:
     return list(groups.values())
 
 
-def _operation(
-    handle: BankHandle, items: Sequence[Item], document_tags: tuple[str, ...], operation_id: str, now: Micros
-) -> Operation:
-    """The operation with everything decided that a second run must find decided: ids, times, tags."""
-    placed, shared = with_document_ids(with_tags(items, document_tags), new_uuid)
-    payload: dict[str, Any] = {"items": [to_json(item) for item in placed], "shared_document": shared}
-    documents = {item.document_id for item in placed}
-    return Operation(
-        id=operation_id,
-        type=RETAIN,
-        status="pending",
-        items_count=len(items),
-        created_at=now,
-        updated_at=now,
-        document_id=documents.pop() if len(documents) == 1 else None,
-        payload=payload,
-        principal=handle.grant.principal.to_json(),
-    )
+def _operations(
+    handle: BankHandle, plan: Plan, count: int, wanted: str | None, now: Micros
+) -> list[Operation]:
+    """One operation for each strategy; what had waited goes before the first. One that has ended where
+    nothing is to be stored now."""
+    groups = _by_strategy(plan.now[len(plan.held) :])
+    if plan.held or not groups:
+        groups[:1] = [[*plan.held, *(groups[0] if groups else ())]]
+    if wanted is not None:
+        groups = [[item for group in groups for item in group]]
+    if groups == [[]]:
+        return [done(handle, RETAIN, count, wanted or new_uuid(), now)]
+    counts = [count] if len(groups) == 1 else map(len, groups)
+    return [
+        queued(handle, group, sent, wanted or new_uuid(), now)
+        for group, sent in zip(groups, counts, strict=True)
+    ]
 
 
 def _is_known(reader: BankReader, operation_id: str, digest: str) -> bool:

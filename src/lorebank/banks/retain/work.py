@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lorebank.banks.retain.commit import Written
-from lorebank.banks.retain.drafts import Draft
+from lorebank.banks.retain.drafts import Draft, Way
+from lorebank.banks.retain.granted import kept_items, under_strategy
 from lorebank.banks.retain.items import Item, from_json
+from lorebank.banks.retain.queue import RETAIN as RETAIN
 from lorebank.banks.retain.service import Tools, prepare, write
 from lorebank.errors import Corrupt
 from lorebank.jobs.kinds import Job
 
-RETAIN = "retain"
-"""The type of the operations that `submit` makes and the name of their job."""
 SLICE_ITEMS = 200
 SLICE_CHARS = 200_000
 _STAGE = "storing"
@@ -34,7 +34,8 @@ def run_retain(job: Job, tools: Tools) -> dict[str, Any]:
     undecided: set[str] = set()
     while done < len(items):
         upto = slice_end(items, done)
-        written = store(job, tools, _drafts(payload, items, done, upto), upto, len(items))
+        made = _drafts(payload, _kept(job, tools, items[done:upto]), extending=done > 0)
+        written = store(job, tools, made, upto, len(items))
         added, removed = added + written.facts_added, removed + written.facts_removed
         undecided.update(written.labels_undecided)
         done = upto
@@ -61,12 +62,19 @@ def slice_end(items: Sequence[Item], begin: int) -> int:
     return end
 
 
-def _drafts(payload: Mapping[str, Any], items: Sequence[Item], begin: int, end: int) -> list[Draft]:
+def _kept(job: Job, tools: Tools, items: Sequence[Item]) -> list[Item]:
+    """What the principal may store now, which may be less than when it asked; tags stay as decided then."""
+    grant, config = job.handle.grant, job.handle.bank.config
+    return kept_items(grant, under_strategy(grant, items, tools.bank_defaults, config))
+
+
+def _drafts(payload: Mapping[str, Any], items: Sequence[Item], *, extending: bool) -> list[Draft]:
     shared = payload.get("shared_document")
     if shared is not None:
-        return [Draft(shared, tuple(items[begin:end]), "extend" if begin else "replace", named=False)]
+        way: Way = "extend" if extending else "replace"
+        return [Draft(shared, tuple(items), way, named=False)] if items else []
     # An id that lorebank made is treated as the caller's: a second look-up, and no other difference.
     return [
         Draft(str(item.document_id), (item,), "append" if item.append else "replace", named=True)
-        for item in items[begin:end]
+        for item in items
     ]

@@ -17,8 +17,9 @@ from lorebank.banks import banks as whole_banks
 from lorebank.banks.transfer import format as fmt
 from lorebank.banks.transfer.contents import Contents
 from lorebank.banks.transfer.format import bad
-from lorebank.banks.transfer.keys import DOWNLOAD_PATH, file_key
+from lorebank.banks.transfer.keys import DOWNLOAD_PATH, export_name, file_key
 from lorebank.banks.transfer.merge import Merge
+from lorebank.banks.transfer.origin import Honest
 from lorebank.banks.transfer.read import Archive
 from lorebank.banks.transfer.restore import is_empty, not_empty, restore
 from lorebank.banks.transfer.snapshot import Choice, Snapshot
@@ -33,8 +34,8 @@ from lorebank.storage.ports import BankHandle, Banks, BankWriter
 KEPT_FOR: Micros = 24 * 3600 * 1_000_000
 """How long an export can be downloaded."""
 _STARTED = "started"
-Fill = Callable[[BankWriter], dict[str, int]]
-"""Writes rows and tells how many of each kind."""
+Fill = Callable[[BankWriter, Grant], dict[str, int]]
+"""Writes rows, as far as the grant on the bank that is filled allows, and tells how many of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,10 @@ def run_export(job: Job, tools: TransferTools) -> dict[str, Any]:
     now = tools.clock()
     job.handle.drop_exports(now - KEPT_FOR)
     _progress(job, "exporting")
-    name = f"{job.operation.id}.zip"
+    name = export_name(job.operation.id, job.handle.grant.filter)
     with job.handle.read() as reader, job.handle.write_export(name) as file:
-        manifest = write_archive(file, reader, job.handle.bank, choice, now)
+        rows = Snapshot(reader, job.handle.bank.bank_id, choice, job.handle.grant.filter)
+        manifest = write_archive(file, rows, job.handle.bank, choice, now)
         size = file.tell()
     return {
         "download_url": DOWNLOAD_PATH + file_key(job.handle.bank.bank_id, name),
@@ -123,10 +125,10 @@ def run_import_bank(job: Job, tools: TransferTools) -> dict[str, Any]:
         return _merge(job, tools, archive, payload)
     overrides, name = _bank_part(archive) if payload["config"] else ({}, None)
 
-    def fill(writer: BankWriter) -> dict[str, int]:
+    def fill(writer: BankWriter, grant: Grant) -> dict[str, int]:
         if not payload["data"]:
             return {}
-        rows = Contents(archive, tools.settings.limits)
+        rows = Honest(Contents(archive, tools.settings.limits), grant)
         return restore(writer, rows, payload["target"], tools.model_id()).counts
 
     return _into_empty(job, tools, payload["target"], name, overrides, fill)
@@ -147,10 +149,10 @@ def run_clone_bank(job: Job, tools: TransferTools) -> dict[str, Any]:
     source = job.handle.bank
     with job.handle.read() as reader:
 
-        def fill(writer: BankWriter) -> dict[str, int]:
+        def fill(writer: BankWriter, grant: Grant) -> dict[str, int]:
             if not payload["data"]:
                 return {}
-            rows = Snapshot(reader, source.bank_id, Choice())
+            rows = Honest(Snapshot(reader, source.bank_id, Choice(), job.handle.grant.filter), grant)
             return restore(writer, rows, payload["target"], rows.vector_model() or "").counts
 
         overrides = dict(source.config) if payload["config"] else {}
@@ -164,7 +166,7 @@ def _merge(job: Job, tools: TransferTools, archive: Archive, payload: Mapping[st
     with target.write() as writer:
         done = writer.meta(mark)
         if done is None:
-            rows = Contents(archive, tools.settings.limits)
+            rows = Honest(Contents(archive, tools.settings.limits), grant)
             merge = Merge(
                 writer, rows, target.bank.bank_id, payload["conflict"], job.operation.id, tools.clock()
             )
@@ -208,9 +210,9 @@ def _filled(job: Job, target: BankHandle, mark: str, fill: Fill) -> dict[str, in
         done = writer.meta(mark)
         if isinstance(done, dict):
             return done
-        if not is_empty(writer):
+        if not is_empty(target, writer):
             raise BadRequest(not_empty(target.bank.bank_id))
-        counts = fill(writer)
+        counts = fill(writer, target.grant)
         _fence(job, target, writer)
         writer.set_meta(mark, counts)
         return counts

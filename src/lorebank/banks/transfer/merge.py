@@ -8,12 +8,12 @@ from typing import Literal
 
 from lorebank.banks.chunk_ids import bank_prefix, moved
 from lorebank.banks.transfer.rows import BATCH, Rows, batches
+from lorebank.banks.transfer.snapshot import DOCUMENT_THREAD
 from lorebank.clock import Micros
 from lorebank.ids import new_uuid
 from lorebank.storage.ports import BankWriter
 from lorebank.storage.rows import Chunk, DocumentEvent, Link, NewMemory, StoredMemory
 
-_DOCUMENT_THREAD = "doc:"
 Conflicts = Literal["skip", "replace", "new-id"]
 
 
@@ -179,13 +179,13 @@ class Merge:
     def _thread(self, stored: StoredMemory) -> str | None:
         """The conversation; one that is a document (`doc:ID`, `doc:ID#PART`) follows it to its new id."""
         thread = stored.memory.thread
-        if thread is None or not thread.startswith(_DOCUMENT_THREAD):
+        if thread is None or not thread.startswith(DOCUMENT_THREAD):
             return thread
-        name = thread.removeprefix(_DOCUMENT_THREAD)
+        name = thread.removeprefix(DOCUMENT_THREAD)
         if name in self._documents:
-            return _DOCUMENT_THREAD + self._documents[name]
+            return DOCUMENT_THREAD + self._documents[name]
         document_id, mark, part = name.rpartition("#")
-        return f"{_DOCUMENT_THREAD}{self._documents.get(document_id, document_id)}{mark}{part}"
+        return f"{DOCUMENT_THREAD}{self._documents.get(document_id, document_id)}{mark}{part}"
 
     def _shift(self, stored: StoredMemory) -> int:
         """How far positions move so that they follow what the conversation holds here already."""

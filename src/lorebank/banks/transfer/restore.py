@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from lorebank.banks.chunk_ids import moved
 from lorebank.banks.embedders import ACTIVE_MODEL
 from lorebank.banks.transfer.rows import BATCH, Rows, VectorRow, batches
-from lorebank.storage.ports import BankReader, BankWriter
+from lorebank.storage.ports import BankHandle, BankReader, BankWriter
 from lorebank.storage.rows import Chunk, Link, StoredMemory
 
 NEWEST = 2**62
@@ -22,8 +22,13 @@ class Restored:
     keys: dict[str, int] = field(default_factory=dict)
 
 
-def is_empty(reader: BankReader) -> bool:
-    """Whether the bank holds nothing: a restore never mixes two banks."""
+def is_empty(handle: BankHandle, reader: BankReader) -> bool:
+    """Whether the bank holds nothing: a restore never mixes two banks.
+
+    Who does not see everything is told of an empty bank only where nothing was ever written.
+    """
+    if handle.grant.filter is not None:
+        return reader.seq() == 0
     counts = reader.counts()
     return not (counts.documents or counts.entities or sum(counts.memories.values()))
 

@@ -8,10 +8,14 @@ from functools import partial
 from typing import Literal, TypeVar
 
 from lorebank.banks.embedders import ACTIVE_MODEL
+from lorebank.banks.filters import seen_versions
 from lorebank.banks.transfer.rows import LinkRow, VectorRow, batches
 from lorebank.storage.ports import BankReader, DocumentQuery, Listing, Page
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Entity, StoredMemory
+from lorebank.tags import TagFilter
 
+DOCUMENT_THREAD = "doc:"
+"""How the name of a conversation begins that is a document (`doc:ID`, `doc:ID#PART`)."""
 _PAGE = 500
 T = TypeVar("T")
 
@@ -30,8 +34,9 @@ class Choice:
 class Snapshot:
     """The rows of one read transaction (`rows.Rows`); `memories` may come before `entities` too."""
 
-    def __init__(self, reader: BankReader, bank_id: str, choice: Choice) -> None:
+    def __init__(self, reader: BankReader, bank_id: str, choice: Choice, visible: TagFilter | None) -> None:
         self._reader = reader
+        self._visible = visible
         self._bank_id = bank_id
         self._choice = choice
         self._documents: list[str] = []
@@ -74,7 +79,7 @@ class Snapshot:
     def memories(self) -> Iterator[StoredMemory]:
         """The memories, in any state."""
         chosen = None if self._choice.documents is None else frozenset(self._documents)
-        for stored in self._reader.dump_memories():
+        for stored in map(self._as_seen, self._reader.dump_memories()):
             if stored.memory.fact_type == "observation" and not self._choice.observations:
                 continue
             kept = stored if chosen is None else self._resting_on(stored, chosen)
@@ -104,6 +109,22 @@ class Snapshot:
             for index, key in enumerate(keys):
                 if key in self._ids and size == width:
                     yield VectorRow(self._ids[key], bytes(data[index * size : (index + 1) * size]))
+
+    def _as_seen(self, stored: StoredMemory) -> StoredMemory:
+        """Without versions that were hidden when they were in force, and without the name of a hidden
+        document, which is also that of the conversation in it."""
+        if self._visible is None:
+            return stored
+        memory = stored.memory
+        if not self._names_seen_document(memory.thread):
+            memory = replace(memory, thread=None, position=0)
+        return replace(stored, memory=memory, history=tuple(seen_versions(self._visible, stored.history)))
+
+    def _names_seen_document(self, thread: str | None) -> bool:
+        if thread is None or not thread.startswith(DOCUMENT_THREAD):
+            return True
+        name = thread.removeprefix(DOCUMENT_THREAD)
+        return not {name, name.rpartition("#")[0]}.isdisjoint(self._documents)
 
     def _resting_on(self, stored: StoredMemory, documents: frozenset[str]) -> StoredMemory | None:
         """The memory as far as these documents prove it, None when they do not."""

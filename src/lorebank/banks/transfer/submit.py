@@ -10,7 +10,7 @@ from lorebank.access.grant import Grant
 from lorebank.banks import documents
 from lorebank.banks.operations import JOBS
 from lorebank.banks.transfer.jobs import KEPT_FOR, TransferTools, choice_to_json, existing, target_grant
-from lorebank.banks.transfer.keys import split_key
+from lorebank.banks.transfer.keys import may_read, split_key
 from lorebank.banks.transfer.merge import Conflicts
 from lorebank.banks.transfer.read import Archive
 from lorebank.banks.transfer.restore import is_empty, not_empty
@@ -65,7 +65,7 @@ def import_bank(tools: TransferTools, grant: Grant, archive: BinaryIO, request: 
         raise NotFound(f"Bank '{wanted}' not found")
     if bank is not None and not merging:
         with bank.read() as reader:
-            if not is_empty(reader):
+            if not is_empty(bank, reader):
                 raise Conflict(not_empty(wanted))
     payload = {
         "mode": request.mode,
@@ -98,23 +98,15 @@ def clone(handle: BankHandle, tools: TransferTools, target: str, *, data: bool, 
 def open_download(handle: BankHandle, key: str, tools: TransferTools) -> tuple[str, BinaryIO]:
     """The name and the opened file of an export; `NotFound` when it is gone, expired, or another's.
 
-    A caller who sees only a part of the bank gets only exports that are the caller's own.
+    A caller who sees only a part of the bank gets only exports of exactly that part.
     """
     found = split_key(key)
     handle.drop_exports(tools.clock() - KEPT_FOR)
-    if found is not None and _may_read(handle, found[1]):
+    if found is not None and may_read(found[1], handle.grant.filter):
         file = handle.read_export(found[1])
         if file is not None:
             return found[1], file
     raise NotFound(f"File '{key}' not found; exports are kept for a day")
-
-
-def _may_read(handle: BankHandle, name: str) -> bool:
-    if handle.grant.filter is None:
-        return True
-    with handle.read() as reader:
-        operation = reader.operation(name.removesuffix(".zip"))
-    return operation is not None and operation.principal == handle.grant.principal.to_json()
 
 
 def _submit(

@@ -16,7 +16,6 @@ from lorebank.banks.transfer.format import Manifest, Part
 from lorebank.banks.transfer.rows import VectorRow
 from lorebank.banks.transfer.snapshot import Choice, Snapshot
 from lorebank.clock import Micros, to_datetime, to_iso
-from lorebank.storage.ports import BankReader
 from lorebank.storage.rows import BankRow
 
 _ZIP_EPOCH: Micros = 315_532_800_000_000
@@ -24,15 +23,15 @@ _ZIP_EPOCH: Micros = 315_532_800_000_000
 _F16 = 2
 
 
-def write_archive(file: BinaryIO, reader: BankReader, bank: BankRow, choice: Choice, now: Micros) -> Manifest:
-    """Write the archive of what `reader` sees into `file`; its manifest."""
+def write_archive(file: BinaryIO, rows: Snapshot, bank: BankRow, choice: Choice, now: Micros) -> Manifest:
+    """Write the archive of `rows` into `file`; its manifest."""
     manifest = Manifest(choice.kind, bank.bank_id, to_iso(now) or "", f"lorebank {__version__}")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         writer = _Writer(packed, now)
         if choice.config:
             writer.binary(fmt.BANK, [_pretty(encode.bank(bank))])
         if choice.data:
-            manifest = _write_rows(writer, Snapshot(reader, bank.bank_id, choice), manifest)
+            manifest = _write_rows(writer, rows, manifest)
         manifest = replace(manifest, parts=writer.parts)
         packed.writestr(writer.info(fmt.MANIFEST), manifest.to_json())
     return manifest

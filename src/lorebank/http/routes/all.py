@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from lorebank.http.binding import Binding
 from lorebank.http.routes import (
+    access,
+    audit,
     banks,
     documents,
     entities,
+    hindclaw,
     lorebank,
     memories,
     operations,
@@ -22,7 +25,10 @@ BINDINGS: tuple[Binding, ...] = (
     *operations.BINDINGS,
     *entities.BINDINGS,
     *transfer.BINDINGS,
+    *audit.BINDINGS,
+    *access.BINDINGS,
     *server.BINDINGS,
     *lorebank.BINDINGS,
     *reasoning.BINDINGS,
+    *hindclaw.BINDINGS,
 )

@@ -18,6 +18,7 @@ BINDINGS = (
     bind("PATCH", "~", "update_bank", body=CreateBankRequest),
     bind("DELETE", "~", "delete_bank"),
     bind("GET", "~/profile", "get_bank_profile"),
+    bind("GET", "~/access", "get_bank_access"),
     bind("PUT", "~/profile", "update_bank_disposition"),
     bind("POST", "~/background", "add_bank_background"),
     bind("GET", "~/config", "get_bank_config"),

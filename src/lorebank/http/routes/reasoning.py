@@ -45,9 +45,6 @@ BINDINGS = (
     bind("DELETE", "~/webhooks/{webhook_id}", "delete_webhook"),
     bind("PATCH", "~/webhooks/{webhook_id}", "update_webhook"),
     bind("GET", "~/webhooks/{webhook_id}/deliveries", "list_webhook_deliveries"),
-    bind("GET", "~/audit-logs", "list_audit_logs"),
-    bind("GET", "~/audit-logs/stats", "audit_log_stats"),
-    bind("GET", "~/audit-logs/{log_id}", "get_audit_log"),
     bind("GET", "~/llm-requests", "list_llm_requests"),
     bind("GET", "~/llm-requests/stats", "llm_request_stats"),
 )

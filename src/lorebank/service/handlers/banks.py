@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lorebank.banks import banks
 from lorebank.banks.banks import ListedBank
 from lorebank.clock import to_iso
-from lorebank.ids import check_id
+from lorebank.ids import BankId, check_id
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
@@ -29,7 +30,8 @@ def list_banks(call: Call) -> Wire:
 
 def _item(call: Call, listed: ListedBank) -> Wire:
     row, counts = listed.row, listed.counts
-    profile = _profile(call, row)
+    # Without the right to read the profile: the name, and what every new bank has.
+    profile = _profile(call, row if listed.profiled else replace(row, config={}))
     return {
         "bank_id": row.bank_id,
         "name": profile["name"],
@@ -111,8 +113,10 @@ def list_bank_aliases(call: Call) -> Wire:
 
 
 def create_bank_alias(call: Call) -> Wire:
-    """BankAliasesResponse with the new alias."""
+    """BankAliasesResponse with the new alias. Who gives a bank a name must be allowed to make a bank of
+    that name: a name claimed for one's own bank is lost to all others."""
     alias = check_id(call.request.alias, "alias", max_bytes=call.context.settings.limits.id_bytes)
+    call.context.resolver.resolve(call.grant.principal, "bank:create", BankId(alias))
     banks.add_alias(call.context.banks, call.grant, alias, call.request.primary)
     return list_bank_aliases(call)
 
@@ -130,7 +134,7 @@ def delete_bank_alias(call: Call) -> Wire:
 
 
 OPERATIONS = (
-    Operation("list_banks", "bank:list", Scope.SERVER, list_banks),
+    Operation("list_banks", "bank:list", Scope.LISTING, list_banks),
     Operation("create_or_update_bank", "bank:create", Scope.BANK_NAME, create_or_update_bank),
     Operation("update_bank", "bank:update", Scope.BANK_NAME, update_bank),
     Operation("delete_bank", "bank:delete", Scope.BANK_NAME, delete_bank),

@@ -55,7 +55,7 @@ def get_version(call: Call) -> dict[str, Any]:
             "file_upload_api": True,
             "document_export_api": True,
             "document_import_api": True,
-            "audit_log": False,
+            "audit_log": True,
             "llm_trace": False,
             "store_document_text": keeps_text,
         },
@@ -73,5 +73,5 @@ OPERATIONS = (
     Operation("get_readiness", "", Scope.PUBLIC, get_readiness),
     Operation("get_liveness", "", Scope.PUBLIC, get_liveness),
     Operation("get_version", "", Scope.PUBLIC, get_version),
-    Operation("metrics", "server:metrics", Scope.SERVER, metrics),
+    Operation("metrics", "iam:server:metrics", Scope.SERVER, metrics),
 )

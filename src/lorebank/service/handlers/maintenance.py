@@ -177,9 +177,9 @@ def task_json(task: Task) -> dict[str, Any]:
 
 
 OPERATIONS = (
-    Operation("get_server_status", "server:status", Scope.SERVER, get_server_status),
-    Operation("get_server_task", "server:status", Scope.SERVER, get_task),
-    Operation("run_doctor", "server:doctor", Scope.SERVER, run_doctor),
-    Operation("run_backup", "server:backup", Scope.SERVER, run_backup),
-    Operation("run_reembed", "server:reembed", Scope.SERVER, run_reembed),
+    Operation("get_server_status", "iam:server:status", Scope.SERVER, get_server_status),
+    Operation("get_server_task", "iam:server:status", Scope.SERVER, get_task),
+    Operation("run_doctor", "iam:server:doctor", Scope.SERVER, run_doctor),
+    Operation("run_backup", "iam:server:backup", Scope.SERVER, run_backup),
+    Operation("run_reembed", "iam:server:reembed", Scope.SERVER, run_reembed),
 )

@@ -8,6 +8,7 @@ from lorebank.service import render
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 from lorebank.storage.ports import Page
+from lorebank.storage.rows import Operation as Row
 
 
 def list_operations(call: Call) -> render.Wire:
@@ -25,7 +26,16 @@ def get_operation_status(call: Call) -> render.Wire:
     found = operations.find(call.handle, operation_id)
     if found is None:
         return render.unknown_operation(parse_uuid(operation_id, "operation_id"))
-    return render.operation_status(*found, payload=call.params["include_payload"])
+    payload = call.params["include_payload"] and _may_read_input(call, found[0])
+    return render.operation_status(*found, payload=payload)
+
+
+def _may_read_input(call: Call, operation: Row) -> bool:
+    """The input holds text: it is for who sent it, and for who may read the bank's documents."""
+    principal = call.grant.principal
+    if (operation.principal or {}).get("name") == principal.name:
+        return True
+    return call.context.resolver.allowed(principal, "bank:documents:get", call.grant.bank)
 
 
 def cancel_operation(call: Call) -> render.Wire:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from lorebank.errors import BadRequest, Gone, NeedsLLM
+from lorebank.errors import Gone, NeedsLLM
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 
@@ -19,13 +19,6 @@ def _needs_llm(what: str) -> Refusal:
 
     def refuse(call: Call) -> NoReturn:
         raise NeedsLLM(sentence)
-
-    return refuse
-
-
-def _later(what: str) -> Refusal:
-    def refuse(call: Call) -> NoReturn:
-        raise BadRequest(f"{what} are not part of this release")
 
     return refuse
 
@@ -99,12 +92,6 @@ OPERATIONS = (
         _needs_llm("traces of model calls"),
         ("list_llm_requests", "bank:llm_requests:list"),
         ("llm_request_stats", "bank:llm_requests:list"),
-    ),
-    *_each(
-        _later("audit logs"),
-        ("list_audit_logs", "bank:audit:list"),
-        ("audit_log_stats", "bank:audit:list"),
-        ("get_audit_log", "bank:audit:get"),
     ),
     *_each(
         _gone("set the disposition with PATCH on the bank's config"),

@@ -7,6 +7,7 @@ from typing import Any
 from lorebank.banks import config as bank_config
 from lorebank.banks.config import BankConfig
 from lorebank.banks.recall.ask import Answer, Ask, ChunkPart, Found, Include, MinScores
+from lorebank.banks.recall.capped import capped
 from lorebank.banks.recall.recall import Engine, recall
 from lorebank.clock import parse_iso, to_iso, to_micros
 from lorebank.service import render
@@ -19,10 +20,10 @@ Wire = dict[str, Any]
 
 
 def recall_memories(call: Call) -> Wire:
-    """The memories that best answer the question (RecallResponse)."""
+    """The memories that best answer the question (RecallResponse), within what the grant allows."""
     context, request = call.context, call.request
     config = bank_config.resolve(context.settings.bank_defaults, call.handle.bank.config)
-    ask = _ask(request, config, context.clock())
+    ask = capped(_ask(request, config, context.clock()), call.grant.parameters)
     if request.types == []:
         return _wire(Answer(found=()), ask)
     engine = Engine(

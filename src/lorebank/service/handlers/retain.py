@@ -74,10 +74,10 @@ def check_retain_memories(call: Call) -> None:
     items, tags = _items(call)
     defaults = call.context.settings.bank_defaults
     if request.asynchronous:
-        check_submission(defaults, {}, items, tags, request.operation_id)
+        check_submission(call.grant, defaults, {}, items, tags, request.operation_id)
     else:
         _refuse_operation_id(request)
-        check_retain(defaults, {}, items, tags)
+        check_retain(call.grant, defaults, {}, items, tags)
 
 
 def _items(call: Call) -> tuple[list[Item], tuple[str, ...]]:
@@ -135,7 +135,7 @@ def file_retain(call: Call) -> render.Wire:
 def check_file_retain(call: Call) -> None:
     """Refuse files that cannot be retained before a bank is made for them."""
     uploads, tags = _uploads(call)
-    check_files(call.context.settings.bank_defaults, {}, FileParser(), uploads, tags)
+    check_files(call.grant, call.context.settings.bank_defaults, {}, FileParser(), uploads, tags)
 
 
 def _uploads(call: Call) -> tuple[list[Upload], tuple[str, ...]]:
@@ -178,6 +178,7 @@ def dry_run_extract_memories(call: Call) -> render.Wire:
         overrides,
         request.agent_name,
         request.retain_extract_causal_links,
+        acquainted=call.context.resolver.allowed(call.grant.principal, "bank:entities:list", call.grant.bank),
     )
     return {"facts": list(_facts(found)), "chunks": list(_chunks(found)), "usage": _NO_USAGE}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lorebank.banks import stats
 from lorebank.clock import to_iso
 from lorebank.service.guard import Call
@@ -16,6 +18,8 @@ def get_agent_stats(call: Call) -> Wire:
     """BankStatsResponse. Counted anew on every call, so `refresh` changes nothing."""
     with call.handle.read() as reader:
         counts = reader.counts()
+    if call.grant.filter is not None:  # what others do to what is hidden is hidden too
+        counts = replace(counts, operations={})
     return {"bank_id": call.handle.bank.bank_id} | _stats(counts)
 
 

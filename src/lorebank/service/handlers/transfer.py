@@ -38,7 +38,7 @@ def _submitted(operation_id: str) -> Wire:
 
 
 def export_bank_transfer(call: Call) -> Wire:
-    """BankTransferSubmitResponse. There is no audit log yet, so `include_history` adds nothing."""
+    """BankTransferSubmitResponse. The audit log stays where it is, so `include_history` adds nothing."""
     params = call.params
     chosen = params["document_id"]
     choice = Choice(

@@ -43,6 +43,8 @@ class RequestModel(BaseModel):
         allow_inf_nan=False,
     )
     not_null: ClassVar[frozenset[str]] = frozenset()
+    may_be_absent: ClassVar[bool] = False
+    """Whether an empty body counts as an empty object."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:

@@ -8,26 +8,36 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lorebank import clock
 from lorebank.errors import Conflict, Corrupt, InvalidInput
 from lorebank.ids import StoreId, new_uuid
+from lorebank.storage.sqlite.audit_file import AUDIT_FILE, AuditFile
 from lorebank.storage.sqlite.connect import create_file, translated
 from lorebank.storage.sqlite.files import disk, make_folder, remove_folder, sync_folder, write_private
-from lorebank.storage.sqlite.keys import ROOT_KEY_FILE
 from lorebank.storage.sqlite.pool import StorePool
 from lorebank.storage.sqlite.registry import REGISTRY_FILE, SENTINEL_FILE, Registry
+from lorebank.storage.sqlite.root_key import ROOT_KEY_FILE
 from lorebank.storage.sqlite.store import STATE_FILE
 
 MANIFEST = "manifest.json"
 _FORMAT = 1
 
 
-def backup_directory(
-    source: Path, target: Path, registry: Registry, pool: StorePool, *, root_key: bool
-) -> None:
-    """Copy registry and stores; the caller keeps banks from being made or deleted meanwhile.
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a data directory consists of."""
+
+    folder: Path
+    registry: Registry
+    audit: AuditFile
+    pool: StorePool
+
+
+def backup_directory(source: Sources, target: Path, *, root_key: bool) -> None:
+    """Copy registry, stores and audit log; the caller keeps banks from being made or deleted meanwhile.
 
     Each store is copied as of one moment; writes go on. The root key is copied only when asked
     for: whoever has the copy could otherwise act as root. Raises `Conflict` when the target is
@@ -35,23 +45,25 @@ def backup_directory(
     """
     _refuse_filled(target, "the backup target")
     make_folder(target)
-    rows = registry.all_rows()
-    _copy(registry.backup, target / REGISTRY_FILE)
+    rows = source.registry.all_rows()
+    _copy(source.registry.backup, target / REGISTRY_FILE)
     for row in rows:
         folder = target / "banks" / row.store_id
         make_folder(folder)
         try:
-            with pool.using(StoreId(row.store_id)) as store:
+            with source.pool.using(StoreId(row.store_id)) as store:
                 _copy(store.backup, folder / STATE_FILE)
         except Corrupt as exc:
             raise Corrupt(f"bank '{row.bank_id}' cannot be copied: {exc.message}", cause=exc) from exc
         with disk():
             sync_folder(folder)
+    # Last, so that it tells of everything that is in the copy.
+    _copy(source.audit.backup, target / AUDIT_FILE)
     names = [SENTINEL_FILE, *([ROOT_KEY_FILE] if root_key else [])]
     with disk():
         for name in names:
-            if (source / name).exists():
-                write_private(target / name, (source / name).read_text())
+            if (source.folder / name).exists():
+                write_private(target / name, (source.folder / name).read_text())
         files = {str(PurePosixPath(path.relative_to(target))): _digest(path) for path in _files(target)}
     manifest = {"format": _FORMAT, "made_at": clock.to_iso(clock.now()), "files": files}
     write_private(target / MANIFEST, json.dumps(manifest, indent=1))

@@ -9,7 +9,7 @@ from typing import Any
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Resolver
 from lorebank.clock import Micros
-from lorebank.errors import Bug
+from lorebank.errors import Bug, Unavailable
 from lorebank.ids import BankId, StoreId, new_store_id
 from lorebank.storage.ports import BankHandle, Listing, Page
 from lorebank.storage.rows import BankRow
@@ -18,6 +18,9 @@ from lorebank.storage.sqlite.handle import SqliteHandle
 from lorebank.storage.sqlite.pool import StorePool
 from lorebank.storage.sqlite.registry import Registry, no_bank
 from lorebank.storage.sqlite.store import create_store
+
+# So often a list of banks is made anew because the rules changed while it was made.
+_TRIES = 5
 
 
 class SqliteBanks:
@@ -65,8 +68,13 @@ class SqliteBanks:
         return self._registry.update(self._bank_of(grant), changes, now)
 
     def listing(self, grant: Grant, text: str | None, page: Page) -> Listing[BankRow]:
-        self._resolver.current(grant)
-        return self._registry.listing(text, page)
+        for _ in range(_TRIES):
+            epoch = self._resolver.epoch.value
+            self._resolver.current(grant)
+            found = self._registry.listing(text, page, lambda bank: self._resolver.shows(grant, bank))
+            if self._resolver.epoch.value == epoch:
+                return found
+        raise Unavailable("the access rules keep changing; send the request again")
 
     def all_rows(self, grant: Grant) -> Sequence[BankRow]:
         self._resolver.current(grant)

@@ -93,6 +93,8 @@ def translated() -> Iterator[None]:
         raise translate(exc) from exc
     except UnicodeEncodeError as exc:
         raise InvalidInput("text must not contain lone surrogates", cause=exc) from exc
+    except OverflowError as exc:
+        raise InvalidInput("a number is too large to be stored", cause=exc) from exc
 
 
 def translate(exc: sqlite3.Error) -> LorebankError:

@@ -58,7 +58,7 @@ class SqliteHandle:
     @contextmanager
     def read(self) -> Iterator[BankReader]:
         grant = self._resolver.current(self._grant)
-        with self._store() as store, store.reading(grant.filter) as reader:
+        with self._store() as store, store.reading(grant.filter, _starter(grant)) as reader:
             yield reader
             self._look_again(grant)
 
@@ -70,7 +70,10 @@ class SqliteHandle:
             self._look_again(grant)
             self._refuse_retired()
 
-        with self._store() as store, store.writing(grant.filter, before_commit) as writer:
+        with (
+            self._store() as store,
+            store.writing(grant.filter, before_commit, _starter(grant)) as writer,
+        ):
             yield writer
 
     @contextmanager
@@ -111,6 +114,11 @@ class SqliteHandle:
             raise no_bank(self._bank.bank_id)
 
     def _look_again(self, grant: Grant) -> None:
-        """What was read under one filter must not leave under another."""
-        if self._resolver.current(grant).filter != grant.filter:
+        """What was read under one grant must not leave under a narrower one."""
+        if not self._resolver.current(grant).shows_the_same(grant):
             raise Unavailable("the access rules changed while the request ran; send it again")
+
+
+def _starter(grant: Grant) -> str | None:
+    """Whose operations alone the holder sees; None: everybody's."""
+    return grant.principal.name if grant.own_operations else None

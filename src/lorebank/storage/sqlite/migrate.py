@@ -14,7 +14,8 @@ from lorebank.errors import Bug, Conflict, Corrupt
 from lorebank.storage.sqlite.connect import transaction, translated
 from lorebank.storage.sqlite.queries import resource
 
-StoreKind = Literal["bank", "registry"]
+StoreKind = Literal["bank", "registry", "audit"]
+_NAMES = {"bank": "bank", "registry": "registry", "audit": "audit log"}
 _FILE = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _RECORDS = (
     "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL)"
@@ -50,7 +51,7 @@ def migrate(db: sqlite3.Connection, kind: StoreKind) -> int:
     newest = known(kind)[-1][0]
     if applied > newest:
         raise Conflict(
-            f"this {kind} was written by a newer version of lorebank (its schema is {applied}, this "
+            f"this {_NAMES[kind]} was written by a newer version of lorebank (its schema is {applied}, this "
             f"version knows {newest}); start the newer version, or restore a backup made by this one"
         )
     for number, name in known(kind)[applied:]:
@@ -72,7 +73,9 @@ def _applied(db: sqlite3.Connection, kind: StoreKind) -> int:
     with translated():
         there = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
         if there is None:
-            raise Corrupt(f"a {kind} file holds no {kind}; run 'lorebank doctor', or restore a backup")
+            raise Corrupt(
+                f"the file of a {_NAMES[kind]} holds none; run 'lorebank doctor', or restore a backup"
+            )
         return int(db.execute("SELECT max(number) FROM migrations").fetchone()[0])
 
 

@@ -18,17 +18,27 @@ MEMORIES = load(MemorySql, "memories")
 
 
 class ReaderBase:
-    """One snapshot of one store, seen through one filter."""
+    """One snapshot of one store, seen through one filter; of operations perhaps only those of one starter."""
 
-    def __init__(self, db: sqlite3.Connection, filter: TagFilter | None, cache: StoreCache, seq: int) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        filter: TagFilter | None,
+        cache: StoreCache,
+        seq: int,
+        starter: str | None = None,
+    ) -> None:
         self._db = db
         self._cache = cache
         self._seq = seq
         self._streams: list[sqlite3.Cursor] = []
-        self._scope = scope(resolved(filter, self._all_tags))
+        self._scope = scope(resolved(filter, self._all_tags), starter, whole=self._whole_documents)
 
     # A write transaction may still be rolled back, so nothing it sees is worth remembering.
     _settled = True
+    # What is read goes to the caller. A writer needs the documents that the caller may add to, and
+    # hands none of their text out.
+    _whole_documents = True
 
     def seq(self) -> int:
         """The sequence number of the last change that this snapshot holds."""
@@ -53,9 +63,14 @@ class ReaderBase:
         return predicate(resolved(filter, self._visible_tags), column, "asked")
 
     def _rows(self, sql: str, parts: dict[str, str] | None = None, /, **parameters: Any) -> sqlite3.Cursor:
-        """Run a statement with `{seen}`, `{other}`, `{docs}` and the given parts filled in."""
+        """Run a statement with `{seen}`, `{other}`, `{docs}`, `{mine}` and the given parts filled in."""
         if "{" in sql:
-            filled = {"seen": self._scope.memory, "other": self._scope.other, "docs": self._scope.document}
+            filled = {
+                "seen": self._scope.memory,
+                "other": self._scope.other,
+                "docs": self._scope.document,
+                "mine": self._scope.operation,
+            }
             for name, text in ((parts or {}) | filled).items():
                 sql = sql.replace(f"{{{name}}}", text)
             parameters |= self._scope.parameters

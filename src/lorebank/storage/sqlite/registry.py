@@ -1,10 +1,12 @@
-"""The registry: which banks there are, under which names, and what work waits in them."""
+"""The registry: which banks there are, under which names, and what work waits in them.
+
+The access directory is kept in the same file (`access_store`)."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ from lorebank.ids import BankId, StoreId, new_uuid
 from lorebank.storage.ports import Listing, Page
 from lorebank.storage.rows import BankRow
 from lorebank.storage.sqlite import values
+from lorebank.storage.sqlite.access_data import SQL as ACCESS
 from lorebank.storage.sqlite.connect import connect, create_file, fold, transaction, translated
 from lorebank.storage.sqlite.files import sync_folder, write_private
 from lorebank.storage.sqlite.migrate import create_schema, migrate
@@ -77,16 +80,26 @@ class Registry:
         return problems + [f"registry: {len(strays)} rows name a bank that is gone"] * bool(strays)
 
     @contextmanager
-    def changing(self, *, access: bool = False) -> Iterator[sqlite3.Connection]:
-        """A write transaction; with `access` it raises the access epoch, in the store and here."""
-        with self._lock:
-            with transaction(self._db):
-                yield self._db
-                if access:
-                    self._db.execute(SQL.raise_epoch)
-            if access:
-                # After the commit: whoever resolves anew now is sure to see the new rules.
-                self.epoch.advance()
+    def locked(self) -> Iterator[sqlite3.Connection]:
+        """The connection, alone, outside a transaction."""
+        with self._lock, translated():
+            yield self._db
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction."""
+        with self._lock, transaction(self._db):
+            yield self._db
+
+    def meta(self, name: str) -> str | None:
+        """A small value beside the access directory; None when it was never set."""
+        row = self._one(ACCESS.meta, name=name)
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Store one."""
+        with self.changing() as db:
+            db.execute(ACCESS.set_meta, {"name": name, "value": value})
 
     # banks
 
@@ -101,11 +114,13 @@ class Registry:
                 known = self._banks[bank_id] = _bank_row(row)
             return known
 
-    def listing(self, text: str | None, page: Page) -> Listing[BankRow]:
-        """Banks by id."""
-        folded = fold(text) if text else None
-        rows = [_bank_row(row) for row in self._all(SQL.page, text=folded, **window(page))]
-        return Listing(rows, self._one(SQL.total, text=folded)[0])
+    def listing(self, text: str | None, page: Page, shown: Callable[[BankId], bool]) -> Listing[BankRow]:
+        """Those banks by id of which `shown` is true: no page and no total tells of another."""
+        rows = self._all(SQL.matching, text=fold(text) if text else None)
+        seen = [row for row in rows if shown(BankId(row[0]))]
+        part = window(page)
+        asked = seen[part["offset"] : part["offset"] + part["limit"]]
+        return Listing([_bank_row(row) for row in asked], len(seen))
 
     def all_rows(self) -> Sequence[BankRow]:
         """Every bank by id."""
@@ -195,10 +210,6 @@ class Registry:
         """Remove an alias; False when the bank has none of this name."""
         with self.changing() as db:
             return db.execute(SQL.delete_alias, {"alias": alias, "id": bank_id}).rowcount > 0
-
-    def stored_keys(self) -> Sequence[tuple[str, str, int]]:
-        """(user, digest, root) of every API key."""
-        return self._all(SQL.keys)
 
     # work marks
 

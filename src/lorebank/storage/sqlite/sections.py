@@ -174,8 +174,7 @@ class RegistrySql:
     """sql/registry.sql"""
 
     bank: str
-    page: str
-    total: str
+    matching: str
     all_banks: str
     insert_bank: str
     update_bank: str
@@ -188,11 +187,6 @@ class RegistrySql:
     put_alias: str
     unset_primary: str
     delete_alias: str
-    keys: str
-    insert_key: str
-    delete_root_keys: str
-    rename_root: str
-    raise_epoch: str
     directory: str
     mark: str
     unmark: str
@@ -212,3 +206,72 @@ class ArchiveSql:
     memory_keys: str
     insert_memory: str
     insert_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSql:
+    """sql/access.sql"""
+
+    users: str
+    channels: str
+    groups: str
+    members: str
+    policies: str
+    attachments: str
+    service_accounts: str
+    keys: str
+    bank_policies: str
+    epoch: str
+    raise_epoch: str
+    insert_user: str
+    put_user: str
+    delete_user: str
+    insert_channel: str
+    delete_channel: str
+    insert_group: str
+    put_group: str
+    delete_group: str
+    put_member: str
+    delete_member: str
+    insert_policy: str
+    put_policy: str
+    delete_policy: str
+    policy_exists: str
+    policy_users: str
+    principal_exists: str
+    put_attachment: str
+    delete_attachment: str
+    insert_account: str
+    put_account: str
+    delete_account: str
+    insert_key: str
+    delete_key: str
+    put_bank_policy: str
+    delete_bank_policy: str
+    meta: str
+    set_meta: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSql:
+    """sql/audit.sql"""
+
+    log: str
+    head: str
+    create: str
+    append: str
+    page: str
+    total: str
+    buckets: str
+    walk: str
+    count: str
+    last_before: str
+    hash_at: str
+    raise_anchor: str
+    drop_rows: str
+    claim: str
+    claimed: str
+    forget_tokens: str
+    key_uses: str
+    note_use: str
+    forget_use: str

@@ -98,15 +98,16 @@ class Store:
             self._give_back(db)
 
     @contextmanager
-    def reading(self, filter: TagFilter | None) -> Iterator[SqliteReader]:
-        """A read transaction: the snapshot is that of the moment of entry."""
+    def reading(self, filter: TagFilter | None, starter: str | None = None) -> Iterator[SqliteReader]:
+        """A read transaction: the snapshot is that of the moment of entry. With `starter` only the
+        operations of that principal are seen."""
         db = self._take_reader()
         reader: SqliteReader | None = None
         try:
             with translated():
                 db.execute("BEGIN")
                 seq = db.execute("SELECT seq FROM store").fetchone()[0]
-                reader = SqliteReader(db, filter, self.cache, seq)
+                reader = SqliteReader(db, filter, self.cache, seq, starter)
                 yield reader
         finally:
             if reader is not None:
@@ -114,12 +115,14 @@ class Store:
             self._give_back(db)
 
     @contextmanager
-    def writing(self, filter: TagFilter | None, before_commit: Callable[[], None]) -> Iterator[SqliteWriter]:
+    def writing(
+        self, filter: TagFilter | None, before_commit: Callable[[], None], starter: str | None = None
+    ) -> Iterator[SqliteWriter]:
         """The lane: a write transaction that commits when `before_commit` has not raised."""
         with self.lane():
             with transaction(self._writer):
                 seq = self._writer.execute("SELECT seq FROM store").fetchone()[0]
-                writer = SqliteWriter(self._writer, filter, self.cache, seq)
+                writer = SqliteWriter(self._writer, filter, self.cache, seq, starter)
                 writer.holder = self._holder
                 try:
                     yield writer

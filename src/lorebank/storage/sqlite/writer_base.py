@@ -21,9 +21,17 @@ class WriterBase(SqliteReader):
     """A write transaction: it reads what it has written itself."""
 
     _settled = False
+    _whole_documents = False
 
-    def __init__(self, db: sqlite3.Connection, filter: TagFilter | None, cache: StoreCache, seq: int) -> None:
-        super().__init__(db, filter, cache, seq)
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        filter: TagFilter | None,
+        cache: StoreCache,
+        seq: int,
+        starter: str | None = None,
+    ) -> None:
+        super().__init__(db, filter, cache, seq, starter)
         self.changed = False
 
     def seal(self) -> int:

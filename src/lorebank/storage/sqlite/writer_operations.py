@@ -7,6 +7,7 @@ from typing import Any
 
 from lorebank import clock
 from lorebank.clock import Micros
+from lorebank.errors import Conflict
 from lorebank.storage.rows import Lease, Operation, OperationStatus
 from lorebank.storage.sqlite import values
 from lorebank.storage.sqlite.reader_base import array
@@ -26,6 +27,8 @@ class OperationWrites(WriterBase):
     holder = ""
 
     def put_operation(self, operation: Operation) -> None:
+        if not self._mine(operation.id) and self._one(OPERATIONS.holder, id=operation.id) is not None:
+            raise Conflict("the operation id is taken by an operation of another caller; use another id")
         self._rows(
             OPERATIONS.put,
             id=operation.id,
@@ -86,7 +89,7 @@ class OperationWrites(WriterBase):
         next_retry_at: Micros | None = None,
     ) -> bool:
         row = self._one(OPERATIONS.holder, id=operation_id)
-        if row is None:
+        if row is None or not self._mine(operation_id):
             return False
         old_status, held, payload, _ = row
         if token is not None and (old_status != "processing" or held != token):
@@ -109,6 +112,8 @@ class OperationWrites(WriterBase):
         return True
 
     def delete_operation(self, operation_id: str) -> bool:
+        if not self._mine(operation_id):
+            return False
         parts = [operation_id, *(part.id for part in self.operation_children(operation_id))]
         payloads = [self._one(OPERATIONS.holder, id=part) for part in parts]
         if self._rows(OPERATIONS.delete, id=operation_id).rowcount == 0:
@@ -119,6 +124,10 @@ class OperationWrites(WriterBase):
 
     def put_blob(self, blob_id: str, data: bytes) -> None:
         self._rows(OPERATIONS.put_blob, id=blob_id, data=data)
+
+    def _mine(self, operation_id: str) -> bool:
+        """Whether the grant lets the operation be seen."""
+        return self._scope.operation == "1" or self.operation(operation_id) is not None
 
     def _drop_blobs(self, payload: str | None) -> None:
         """Delete the blobs that a payload names in its list `blobs`."""

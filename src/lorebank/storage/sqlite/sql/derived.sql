@@ -104,7 +104,7 @@ WHERE {seen} AND {other} GROUP BY m.fact_type, l.type
 
 -- count_operations --
 -- (status, number).
-SELECT status, count(*) FROM operations GROUP BY status
+SELECT o.status, count(*) FROM operations o WHERE {mine} GROUP BY o.status
 
 -- last_memory --
 -- When a visible memory was last written.

@@ -1,18 +1,18 @@
 -- by_id --
 -- One operation with payload and principal.
-SELECT {columns}, o.payload, o.principal FROM operations o WHERE o.id = :id
+SELECT {columns}, o.payload, o.principal FROM operations o WHERE o.id = :id AND {mine}
 
 -- page --
 -- Operations of a page, newest first.
-SELECT {columns} FROM operations o WHERE {where} ORDER BY o.created_at DESC, o.key DESC LIMIT :limit OFFSET :offset
+SELECT {columns} FROM operations o WHERE {where} AND {mine} ORDER BY o.created_at DESC, o.key DESC LIMIT :limit OFFSET :offset
 
 -- total --
 -- How many operations a listing has on all pages.
-SELECT count(*) FROM operations o WHERE {where}
+SELECT count(*) FROM operations o WHERE {where} AND {mine}
 
 -- children --
 -- The parts of an operation in order.
-SELECT {columns} FROM operations o WHERE o.parent_id = :id ORDER BY o.created_at, o.key
+SELECT {columns} FROM operations o WHERE o.parent_id = :id AND {mine} ORDER BY o.created_at, o.key
 
 -- blob --
 -- The bytes of a blob.

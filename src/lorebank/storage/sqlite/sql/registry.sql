@@ -2,18 +2,12 @@
 -- One bank.
 SELECT bank_id, store_id, name, mission, disposition, config, created_at, updated_at FROM banks WHERE bank_id = :id
 
--- page --
+-- matching --
 -- Banks whose id, name or an alias contains a text, by id.
 SELECT bank_id, store_id, name, mission, disposition, config, created_at, updated_at FROM banks b
 WHERE :text IS NULL OR contains(bank_id, :text) OR contains(name, :text)
 OR EXISTS (SELECT 1 FROM aliases a WHERE a.bank_id = b.bank_id AND contains(a.alias, :text))
-ORDER BY bank_id LIMIT :limit OFFSET :offset
-
--- total --
--- How many there are on all pages.
-SELECT count(*) FROM banks b
-WHERE :text IS NULL OR contains(bank_id, :text) OR contains(name, :text)
-OR EXISTS (SELECT 1 FROM aliases a WHERE a.bank_id = b.bank_id AND contains(a.alias, :text))
+ORDER BY bank_id
 
 -- all_banks --
 -- Every bank, by id.
@@ -65,26 +59,6 @@ UPDATE aliases SET is_primary = 0 WHERE bank_id = :id
 -- delete_alias --
 -- Removes an alias of a bank.
 DELETE FROM aliases WHERE alias = :alias AND bank_id = :id
-
--- keys --
--- (user, digest, root) of every key.
-SELECT user_id, digest, root FROM api_keys ORDER BY digest
-
--- insert_key --
--- Stores the digest of a key.
-INSERT INTO api_keys (digest, user_id, root) VALUES (:digest, :user_id, :root)
-
--- delete_root_keys --
--- Forgets the root key.
-DELETE FROM api_keys WHERE root = 1
-
--- rename_root --
--- Gives the root key to another user name.
-UPDATE api_keys SET user_id = :user_id WHERE root = 1
-
--- raise_epoch --
--- Raises the access epoch.
-UPDATE directory SET epoch = epoch + 1
 
 -- directory --
 -- (uuid, access epoch).

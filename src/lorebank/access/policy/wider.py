@@ -1,0 +1,92 @@
+"""Whether somebody may more than somebody else: the check against gaining rights by one's own writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from lorebank.access.actions import ACTIONS
+from lorebank.access.policy.match import EVERY_BANK
+from lorebank.access.policy.tag_filter import key_of
+from lorebank.access.policy.values import BUDGETS, Parameters, PolicyDocument, TagGroup, Verdict
+
+Rights = Callable[[str, str], Verdict]
+"""(action, bank) -> what a principal may."""
+
+
+def wider(candidate: Rights, bound: Rights, banks: Iterable[str]) -> tuple[str, str] | None:
+    """The first (action, bank) that the candidate may and the bound may not, or may with less
+    restricted parameters; None when there is none on these banks. With `representatives` of both
+    sides' documents for `banks` that holds for every bank there can be."""
+    for bank in banks:
+        for action in ACTIONS:
+            mine = candidate(action, bank)
+            if not mine.allowed:
+                continue
+            theirs = bound(action, bank)
+            if not theirs.allowed or less_restricted(mine.parameters, theirs.parameters):
+                return action, bank
+    return None
+
+
+def less_restricted(mine: Parameters, bound: Parameters) -> str | None:
+    """The first parameter in which `mine` restricts less than `bound`; None when there is none.
+
+    What is not set restricts nothing. Strategy, model and provider are choices, not restrictions:
+    a scope may replace them (seed 001, Intersection rules).
+    """
+    looser = {
+        "recall_budget": _above(_budget(mine), _budget(bound)),
+        "recall_max_tokens": _above(mine.recall_max_tokens, bound.recall_max_tokens),
+        "recall_tag_groups": not _keys(bound.recall_tag_groups) <= _keys(mine.recall_tag_groups),
+        "retain_roles": _more_roles(mine.retain_roles, bound.retain_roles),
+        "retain_tags": not set(bound.retain_tags or ()) <= set(mine.retain_tags or ()),
+        "retain_every_n_turns": _above(_often(mine), _often(bound)),
+        "exclude_providers": not set(bound.exclude_providers or ()) <= set(mine.exclude_providers or ()),
+    }
+    return next((field for field, is_looser in looser.items() if is_looser), None)
+
+
+def representatives(documents: Iterable[PolicyDocument], names: Iterable[str] = ()) -> tuple[str, ...]:
+    """Bank names, sorted, that stand for all banks: whatever bank there is, one of these is matched
+    by the same patterns of the documents.
+
+    They are each bank that is named, each prefix with a name nobody mentions behind it, `*` (the
+    server itself) and such a name alone. `names` are further banks of interest, for instance those
+    with a bank policy.
+    """
+    patterns = {
+        pattern for document in documents for statement in document.statements for pattern in statement.banks
+    }
+    fresh = _unmentioned(patterns)
+    found = {pattern[:-1] + fresh if pattern.endswith("::*") else pattern for pattern in patterns}
+    return tuple(sorted({*found, *names, EVERY_BANK, fresh}))
+
+
+def _unmentioned(patterns: Iterable[str]) -> str:
+    mentioned = "\n".join(patterns)
+    fresh = "any-other"
+    while fresh in mentioned:
+        fresh += "-bank"
+    return fresh
+
+
+def _above(mine: int | None, bound: int | None) -> bool:
+    """Whether a limit is looser; None is no limit."""
+    return bound is not None and (mine is None or mine > bound)
+
+
+def _budget(parameters: Parameters) -> int | None:
+    return None if parameters.recall_budget is None else BUDGETS.index(parameters.recall_budget)
+
+
+def _often(parameters: Parameters) -> int | None:
+    """How often something is retained, as a number that grows with it."""
+    return None if parameters.retain_every_n_turns is None else -parameters.retain_every_n_turns
+
+
+def _more_roles(mine: tuple[str, ...] | None, bound: tuple[str, ...] | None) -> bool:
+    return bound is not None and (mine is None or not set(mine) <= set(bound))
+
+
+def _keys(groups: tuple[TagGroup, ...] | None) -> set[str]:
+    return {key_of(group) for group in groups or ()}

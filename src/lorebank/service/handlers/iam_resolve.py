@@ -1,0 +1,99 @@
+"""What a principal may do on a bank, worked out without doing it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lorebank.access.directory import AccessData
+from lorebank.access.principal import UNMAPPED, Circumstances, Principal
+from lorebank.access.resolve import Decision
+from lorebank.errors import BadRequest
+from lorebank.ids import check_bank_id
+from lorebank.service.guard import Call
+from lorebank.service.operations import Operation, Scope
+from lorebank.service.render import Wire
+
+_FIELDS = (
+    "recall_budget",
+    "recall_max_tokens",
+    "recall_tag_groups",
+    "retain_roles",
+    "retain_tags",
+    "retain_every_n_turns",
+    "retain_strategy",
+    "llm_model",
+    "llm_provider",
+    "exclude_providers",
+)
+
+
+def debug_resolve(call: Call) -> Wire:
+    """The decision, its parameters, and the bank's policy as it was sent (specs, debug/resolve)."""
+    access = call.context.access
+    data = access.store.data
+    bank = call.context.banks.canonical(check_bank_id(call.params["bank"]))
+    principal = _principal(call.params, data)
+    decision = access.rules.decide(principal, call.params["action"], bank)
+    text = data.bank_policies.get(bank)
+    return {
+        "tenant_id": _tenant(principal),
+        "principal_type": principal.kind,
+        "access": _access(decision, _resolved(data, principal)),
+        "bank_policy": None if text is None else json.loads(text),
+    }
+
+
+def _principal(params: Mapping[str, Any], data: AccessData) -> Principal:
+    where = Circumstances(
+        provider=params["provider"], channel=params["channel"], topic=params["topic"], agent=params["agent"]
+    )
+    if params["sa_id"] is not None:
+        return Principal("service_account", params["sa_id"], where)
+    if params["user_id"] is not None:
+        return Principal("user", params["user_id"], where)
+    if params["sender"] is not None:
+        return _of_sender(params["sender"], where, data)
+    raise BadRequest("Provide one of: sa_id, user_id, sender")
+
+
+def _of_sender(sender: str, where: Circumstances, data: AccessData) -> Principal:
+    """As a gateway's token would arrive: the sender's provider stands in for one that is not given."""
+    provider, colon, sender_id = sender.partition(":")
+    if not (provider and colon and sender_id):
+        raise BadRequest("sender must be 'provider:id', for example 'telegram:123456'")
+    where = Circumstances(
+        where.provider if where.provider is not None else provider,
+        where.channel,
+        where.topic,
+        where.agent,
+        sender,
+    )
+    user_id = data.channels.get((provider, sender_id))
+    if user_id is None:
+        return Principal("unmapped", UNMAPPED, where, by_token=True)
+    return Principal("user", user_id, where, by_token=True)
+
+
+def _tenant(principal: Principal) -> str:
+    return f"sa:{principal.id}" if principal.kind == "service_account" else principal.id
+
+
+def _resolved(data: AccessData, principal: Principal) -> str | None:
+    """The user behind the principal, allowed or not; None when there is none."""
+    if principal.kind == "service_account":
+        account = data.service_accounts.get(principal.id)
+        return None if account is None else account.owner_user_id
+    return principal.id if principal.id in data.users else None
+
+
+def _access(decision: Decision, user: str | None) -> Wire:
+    made: Wire = {"allowed": decision.allowed, "resolved_user_id": user}
+    for name in _FIELDS:
+        value = getattr(decision.parameters, name) if decision.allowed else None
+        made[name] = list(value) if isinstance(value, tuple) else value
+    return made
+
+
+OPERATIONS = (Operation("debug_resolve", "iam:users:read", Scope.SERVER, debug_resolve),)

@@ -1,0 +1,22 @@
+"""Rules for tests that are not about rules: `root` and the local owner may do everything, others nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lorebank.access.principal import Principal
+from lorebank.access.resolve import Decision
+from lorebank.ids import BankId
+
+
+@dataclass(frozen=True, slots=True)
+class FixedRules:
+    """Decides by name only."""
+
+    def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
+        """Allowed, unfiltered, exactly for root."""
+        return Decision(allowed=principal.kind == "local" or principal.id == "root", may_reserve=True)
+
+    def shows(self, principal: Principal, bank: BankId) -> bool:
+        """What root may do, root sees."""
+        return self.decide(principal, "bank:list", bank).allowed
