@@ -48,6 +48,19 @@ def test_a_root_key_that_no_header_can_carry_is_refused(key: str) -> None:
         load({}, {"LOREBANK_ROOT_API_KEY": key})
 
 
+@pytest.mark.parametrize(
+    "name", [" ", "sa:x", "_unmapped", "local:me", "user:root", "unmapped:web:1", "a\tb", "x" * 5000]
+)
+def test_a_root_user_whom_no_request_could_name_is_refused(name: str) -> None:
+    for source in ("LOREBANK_ROOT_USER", "HINDCLAW_ROOT_USER"):
+        with pytest.raises(InvalidInput, match="root_user"):
+            load({}, {source: name})
+
+
+def test_a_root_user_gets_the_id_that_requests_look_for() -> None:
+    assert load({}, {"LOREBANK_ROOT_USER": "Rene\u0301"}).root_user == "Ren\u00e9"
+
+
 def test_a_root_key_of_plain_letters_is_taken() -> None:
     assert load({}, {"LOREBANK_ROOT_API_KEY": "hc_u_0f"}).root_api_key == "hc_u_0f"
 

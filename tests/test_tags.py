@@ -128,6 +128,17 @@ def test_fuzzy_without_resemblance_stands_for_itself() -> None:
     assert not needs_fuzzy(tree)
 
 
+def test_fuzzy_tags_are_few_in_all_leaves_together() -> None:
+    """Each is compared with every stored tag: one question must not keep a server busy for minutes."""
+    leaf = {"tags": [f"tag-{number}" for number in range(50)], "resolve": "fuzzy"}
+    assert needs_fuzzy(parse_tag_groups([leaf, {"or": [leaf, {"not": leaf}]}, leaf], "tag_groups"))
+    with pytest.raises(InvalidInput, match="more than 200 fuzzy tags"):
+        parse_tag_groups(
+            [leaf, {"or": [leaf, {"not": leaf}]}, leaf, {"tags": ["x"], "resolve": "fuzzy"}], "t"
+        )
+    parse_tag_groups([{**leaf, "resolve": "exact"}] * 6, "tag_groups")
+
+
 def test_fuzzy_exact_with_too_many_combinations_is_refused() -> None:
     many = [f"abcdefgh{i}" for i in range(40)]
     with pytest.raises(InvalidInput, match="exact"):

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from lorebank.errors import InvalidInput
+from lorebank.errors import BadRequest, InvalidInput
+from lorebank.ids import check_id, names_another
 from lorebank.limits import Limits
 
 ENV_PREFIX = "LOREBANK_"
@@ -125,6 +126,8 @@ def load(
     made = {name: _convert(name, known[name], value) for name, value in plain.items()}
     made["data_dir"] = Path(made.get("data_dir", known["data_dir"].default)).expanduser().absolute()
     _check_root_key(made.get("root_api_key", ""))
+    if "root_user" in made:
+        made["root_user"] = _user_id(made["root_user"])
     return Settings(**made, limits=_limits(limits), bank_defaults={k: _json(v) for k, v in banks.items()})
 
 
@@ -134,6 +137,18 @@ def _check_root_key(key: str) -> None:
         raise InvalidInput("root_api_key must be printable ASCII without spaces at its ends")
     if key.startswith("eyJ"):
         raise InvalidInput("root_api_key must not begin with 'eyJ', as gateway tokens do")
+
+
+def _user_id(name: str) -> str:
+    """The root user's id by the rules for every user's: requests find him under it, and no principal is
+    taken for him."""
+    try:
+        normal = check_id(name, "root_user")
+    except BadRequest as exc:
+        raise InvalidInput(exc.message, cause=exc) from exc
+    if (wrong := names_another(normal)) is not None:
+        raise InvalidInput(f"root_user {wrong}")
+    return normal
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:

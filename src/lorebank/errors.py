@@ -59,10 +59,15 @@ class NeedsLLM(BadRequest):
 
 
 class Unauthenticated(LorebankError):
-    """No valid credential. 401."""
+    """No valid credential. 401. `who` names the principal where the credential was known once; it goes
+    to the audit log only."""
 
     code = "unauthenticated"
     status = 401
+
+    def __init__(self, message: str, *, who: str = "", cause: BaseException | None = None) -> None:
+        super().__init__(message, cause=cause)
+        self.who = who
 
 
 class Forbidden(LorebankError):

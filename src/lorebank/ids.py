@@ -18,6 +18,9 @@ StoreId = NewType("StoreId", str)
 """The UUID that names a store's folder."""
 
 MAX_ID_BYTES = 4096
+_UNMAPPED = "_unmapped"
+_NAMES_OF_OTHERS = ("sa:", "unmapped:", "local:", "user:")
+"""How the names of principals begin (`access.principal.Principal.name`)."""
 
 
 def new_uuid() -> str:
@@ -54,6 +57,14 @@ def check_id(value: str, field: str, *, max_bytes: int = MAX_ID_BYTES) -> str:
     if len(normal.encode("utf-8")) > max_bytes:
         raise BadRequest(f"{field} must be at most {max_bytes} bytes of UTF-8")
     return normal
+
+
+def names_another(user_id: str) -> str | None:
+    """What is wrong with a user's id that could be taken for another principal's name; None if nothing."""
+    if user_id != _UNMAPPED and not user_id.startswith(_NAMES_OF_OTHERS):
+        return None
+    words = ", ".join(f"'{word}'" for word in _NAMES_OF_OTHERS)
+    return f"must not be '{_UNMAPPED}' and must not begin with {words}: those name others"
 
 
 def check_bank_id(value: str, *, max_bytes: int = MAX_ID_BYTES) -> BankId:

@@ -28,6 +28,8 @@ MAX_COMBINATIONS = 1000
 MAX_DEPTH = 16
 MAX_NODES = 200
 MAX_LEAF_TAGS = 200
+MAX_FUZZY_TAGS = 200
+"""In all leaves together: each is compared with every stored tag."""
 # Made once: json.dumps would make an encoder for every set.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -185,19 +187,22 @@ def expand_fuzzy(filter: TagFilter, all_tags: Collection[str]) -> TagFilter:
     any combination that takes one for each. A tag that nothing resembles stands for itself.
     Raises `InvalidInput` when an exact leaf has more than 1000 combinations.
     """
+    return _expanded(filter, {tag: _trigrams(tag) for tag in all_tags} if needs_fuzzy(filter) else {})
+
+
+def _expanded(filter: TagFilter, grams: dict[str, frozenset[str]]) -> TagFilter:
     match filter:
         case And(parts):
-            return And(tuple(expand_fuzzy(part, all_tags) for part in parts))
+            return And(tuple(_expanded(part, grams) for part in parts))
         case Or(parts):
-            return Or(tuple(expand_fuzzy(part, all_tags) for part in parts))
+            return Or(tuple(_expanded(part, grams) for part in parts))
         case Not(part):
-            return Not(expand_fuzzy(part, all_tags))
+            return Not(_expanded(part, grams))
         case Leaf():
-            return _expand_leaf(filter, all_tags) if needs_fuzzy(filter) else filter
+            return _expand_leaf(filter, grams) if needs_fuzzy(filter) else filter
 
 
-def _expand_leaf(leaf: Leaf, all_tags: Collection[str]) -> TagFilter:
-    grams = {tag: _trigrams(tag) for tag in all_tags}
+def _expand_leaf(leaf: Leaf, grams: dict[str, frozenset[str]]) -> TagFilter:
     choices = [_resembling(tag, grams) for tag in leaf.tags]
     if leaf.match in ("any", "any_strict"):
         return Leaf(tuple(sorted({tag for choice in choices for tag in choice})), leaf.match)
@@ -222,8 +227,9 @@ def similarity(first: str, second: str) -> float:
 
 
 def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
-    union = len(first | second)
-    return len(first & second) / union if union else 0.0
+    shared = len(first & second)
+    union = len(first) + len(second) - shared
+    return shared / union if union else 0.0
 
 
 def _trigrams(text: str) -> frozenset[str]:
@@ -242,6 +248,7 @@ class _Budget:
     nodes: int
     depth: int
     leaf_tags: int
+    fuzzy_tags: int = MAX_FUZZY_TAGS
 
 
 def parse_tag_groups(
@@ -300,7 +307,12 @@ def _parse_leaf(data: dict[str, object], loc: tuple[str | int, ...], budget: _Bu
     resolve = data.get("resolve")
     if resolve not in (None, "exact", "fuzzy"):
         raise _problem((*loc, "resolve"), "must be 'exact' or 'fuzzy'")
-    return replace(leaf, resolve="fuzzy") if resolve == "fuzzy" else leaf
+    if resolve != "fuzzy":
+        return leaf
+    budget.fuzzy_tags -= len(names)
+    if budget.fuzzy_tags < 0:
+        raise _problem((*loc, "tags"), f"makes more than {MAX_FUZZY_TAGS} fuzzy tags in all; ask with fewer")
+    return replace(leaf, resolve="fuzzy")
 
 
 def parse_match(value: object, loc: tuple[str | int, ...], default: TagMatch) -> TagMatch:

@@ -94,6 +94,16 @@ def test_without_a_provider_claim_the_sender_tells_it_and_a_sender_may_hold_colo
     assert found.token_id is None
 
 
+def test_names_are_in_the_form_in_which_the_directory_and_the_policies_have_them() -> None:
+    """Another spelling of the same letters must make nobody a stranger, and get round no exclusion."""
+    claims = ("provider", "channel", "topic", "agent", "client_id", "jti")
+    spelled = [
+        read(token(sender=f"matrix:{name}", **dict.fromkeys(claims, name)))
+        for name in ("jos\u00e9", "jose\u0301")
+    ]
+    assert spelled[0] == spelled[1] and spelled[1].sender == ("matrix", "jos\u00e9")
+
+
 @pytest.mark.parametrize("empty", [None, ""])
 def test_what_a_gateway_does_not_know_may_be_null_or_empty(empty: Any) -> None:
     made = token(provider=empty, channel=empty, topic=empty, agent=empty, client_id=empty)

@@ -11,6 +11,7 @@ from lorebank.cli.wire import path
 
 EXPLAIN = "/v1/lorebank/access/explain"
 KEYS = "/v1/lorebank/access/keys"
+USERS = "/v1/lorebank/access/users/"
 KEY_FIELDS = {
     "id",
     "kind",
@@ -89,3 +90,41 @@ def test_keys_are_listed_with_use_and_end_and_without_their_secret(server: Audit
     everybody = server.root.get(KEYS)
     assert everybody["total"] == len(everybody["items"]) == 3
     assert server.root.get(KEYS, service_account="bob")["items"] == []
+
+
+def test_all_that_a_user_has_is_one_question(server: Audited) -> None:
+    root, iam = server.root, "/ext/hindclaw"
+    bob = server.made("bob", allow("bank:recall", "notes"))
+    root.post(f"{iam}/users/bob/channels", {"provider": "telegram", "sender_id": "7:8"})
+    root.post(f"{iam}/groups", {"id": "staff", "display_name": "Staff"})
+    root.post(f"{iam}/groups/staff/members", {"user_id": "bob"})
+    for kind, id, priority in (("group", "staff", 3), ("service_account", "ci", 0)):
+        if kind == "service_account":
+            sent = {"id": "ci", "display_name": "CI", "owner_user_id": "bob", "scoping_policy_id": "of-bob"}
+            root.post(f"{iam}/service-accounts", sent)
+        at = {"principal_type": kind, "principal_id": id, "priority": priority}
+        root.put(f"{iam}/policy-attachments", {"policy_id": "bank:readonly", **at})
+    bob.get(bank_path("notes", "access"))
+    told = root.get(USERS + "bob")
+    (key,) = told.pop("keys")
+    assert told == {
+        "id": "bob",
+        "display_name": "bob",
+        "email": None,
+        "is_active": True,
+        "channels": [{"provider": "telegram", "sender_id": "7:8"}],
+        "groups": ["staff"],
+        "policies": [
+            {"policy_id": "of-bob", "through": "user", "via": "bob", "priority": 0},
+            {"policy_id": "bank:readonly", "through": "group", "via": "staff", "priority": 3},
+        ],
+        "service_accounts": [{"id": "ci", "is_active": True, "scopes": ["bank:readonly", "of-bob"]}],
+    }
+    (listed,) = root.get(KEYS, user="bob")["items"]
+    assert key == {"shown": listed["api_key_prefix"]} | {
+        name: listed[name] for name in listed.keys() - {"api_key_prefix", "kind", "owner_id"}
+    }
+    assert key["last_used_at"] is not None
+    assert root.get(USERS + "root")["service_accounts"] == []
+    assert "zoe" in refused("not_found", lambda: root.get(USERS + "zoe"))
+    assert refused("forbidden", lambda: bob.get(USERS + "bob")) == "iam:users:read denied"

@@ -19,9 +19,10 @@ from lorebank.access.directory import (
     ServiceAccount,
     User,
 )
-from lorebank.access.explaining import Explained, explained, subject
+from lorebank.access.explaining import Explained, explained
 from lorebank.access.principal import Circumstances
 from lorebank.access.rules import PolicyRules
+from lorebank.access.subject import check_known, subject
 from lorebank.errors import BadRequest, InvalidInput, NotFound
 from lorebank.ids import BankId
 from small_directory import SmallDirectory
@@ -78,6 +79,7 @@ def office() -> AccessData:
             "ci": ServiceAccount("ci", "bob", "CI", True, "robot"),
             "lost": ServiceAccount("lost", "bob", "Lost", True, "gone"),
             "off": ServiceAccount("off", "bob", "Off", False),
+            "idle": ServiceAccount("idle", "eve", "Idle", True),
         },
         bank_policies={"shop": json.dumps({"version": VERSION, "public_access": public})},
     )
@@ -88,7 +90,9 @@ def ask(
 ) -> Explained:
     data = data or office()
     rules = PolicyRules(SmallDirectory(data), root="root")
-    return explained(rules, subject(data, where, **who), action, bank)
+    principal = subject(data, where, **who)
+    check_known(data, principal)
+    return explained(rules, principal, action, bank)
 
 
 def test_a_deny_is_named_with_the_group_that_it_comes_through() -> None:
@@ -122,6 +126,26 @@ def test_what_narrows_an_account_is_named() -> None:
     assert any("robot" in change for change in refused.changes)
 
 
+def test_a_refusal_by_the_scope_alone_says_which_policy_refuses() -> None:
+    silent = ask("bank:retain", "notes", sa_id="ci")
+    assert silent.reason == "the scope of the service account does not allow it: policy 'robot'"
+    data = office()
+    closed = {**data.attachments, **attached(("closed", "service_account", "ci"))}
+    robot = policy("robot", statement("allow", "bank:recall", "hr"))
+    data = replace(data, attachments=closed, policies={**data.policies, "robot": robot})
+    data = replace(data, groups_of={})
+    assert ask("bank:recall", "hr", data, user_id="bob").decision.allowed
+    denied = ask("bank:recall", "hr", data, sa_id="ci")
+    assert denied.reason == "the scope of the service account denies it: policy 'closed'"
+    both = ask("bank:retain", "notes", data, sa_id="ci")
+    assert both.reason.endswith("does not allow it: policy 'closed', 'robot'")
+
+
+def test_a_refusal_by_the_owners_policies_does_not_blame_the_scope() -> None:
+    assert ask("bank:delete", "notes", sa_id="ci").reason == "no allow statement matches"
+    assert ask("bank:recall", "hr", sa_id="ci").reason == "a deny statement matches"
+
+
 def test_a_near_miss_that_is_mended_allows() -> None:
     told = ask("bank:retain", "logs", user_id="bob").to_json()
     miss = next(one for one in told["near_misses"] if one["statement"] == "writes#0")
@@ -136,7 +160,7 @@ def test_an_excluded_provider_is_named_also_where_recall_excludes_it() -> None:
     web = Circumstances(provider="web")
     for action in ("bank:recall", "bank:retain"):
         told = ask(action, "notes", where=web, user_id="bob")
-        assert told.outcome == "deny"
+        assert (told.outcome, told.reason) == ("deny", "the caller's provider is excluded")
         assert any("'web'" in change and "reads#0" in change for change in told.changes), told.changes
     assert ask("bank:retain", "notes", where=Circumstances(provider="slack"), user_id="bob").decision.allowed
 
@@ -144,15 +168,27 @@ def test_an_excluded_provider_is_named_also_where_recall_excludes_it() -> None:
 @pytest.mark.parametrize(
     ("who", "reason", "change"),
     [
-        ({"user_id": "eve"}, "the user is not active", "Enable"),
-        ({"sender": "telegram:2"}, "the user is not active", "Enable"),
-        ({"sa_id": "off"}, "the service account is not active", "'off'"),
+        ({"user_id": "eve"}, "the user 'eve' is not active", "Enable the user 'eve'."),
+        ({"sender": "telegram:2"}, "the user 'eve' is not active", "Enable the user 'eve'."),
+        (
+            {"sa_id": "off"},
+            "the service account 'off' is not active",
+            "Enable the service account 'off'.",
+        ),
+        ({"sa_id": "idle"}, "the owner 'eve' is not active", "Enable the owner 'eve'."),
     ],
 )
 def test_whoever_is_disabled_has_no_credential(who: dict[str, str], reason: str, change: str) -> None:
     told = ask("bank:recall", "notes", **who)
-    assert (told.outcome, told.decision.reason) == ("unauthenticated", reason)
-    assert change in told.changes[0] and told.explanation is None
+    assert (told.outcome, told.to_json()["reason"]) == ("unauthenticated", reason)
+    assert told.changes == (change,) and told.explanation is None
+
+
+def test_an_owner_is_not_named_to_whoever_holds_the_accounts_key() -> None:
+    """The decision's own reason is what a refused credential is told."""
+    assert ask("bank:recall", "notes", sa_id="idle").decision.reason == (
+        "the owner of the service account is not active"
+    )
 
 
 @pytest.mark.parametrize(("who", "named"), [({"user_id": "kim"}, "'broken'"), ({"sa_id": "lost"}, "'gone'")])

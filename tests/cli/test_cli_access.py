@@ -115,6 +115,11 @@ def test_policies_are_attached_and_detached(plain: Lorebank) -> None:
     plain.ok("access", "detach", "bank:readonly", "--user", "bob")
     assert not plain.json("access", "explain", "--user", "bob", "--bank", "any")["allowed"]
     plain.fails("access", "detach", "bank:readonly", "--user", "bob", code=3)
+    plain.ok("access", "attach", "bank:readonly", "--user", "bob")
+    (attached,) = plain.json("access", "policy", "attachments", "bank:readonly")
+    assert (attached["principal_type"], attached["principal_id"]) == ("user", "bob")
+    assert "nobody" in plain.ok("access", "policy", "attachments", "bank:retain-only")
+    plain.fails("access", "policy", "attachments", "nothing", code=3)
     wrong = plain.fails("access", "attach", "bank:readonly", "--user", "bob", "--group", "x", code=2)
     assert "exactly one" in wrong["message"]
 
@@ -136,6 +141,8 @@ def test_a_banks_policy_opens_it_to_strangers(plain: Lorebank) -> None:
     [
         (("access", "key", "create", "--user", "root", "--expires", "soon"), "90d"),
         (("access", "key", "create"), "exactly one"),
+        (("access", "give", "--user", "bob", "--bank", "notes"), "readonly, readwrite"),
+        (("audit", "list", "--principal", "bob"), "user:bob"),
         (("access", "policy", "put", "nothing.json"), "cannot read"),
         (("access", "explain", "--user", "root", "--bank", "x", "--action", "bank:recal"), "bank:recall"),
     ],
@@ -162,3 +169,104 @@ def test_nothing_is_destroyed_without_a_yes(plain: Lorebank) -> None:
     plain.ok("access", "user", "add", "bob")
     plain.fails("access", "user", "remove", "bob", code=2)
     assert "bob" in plain.ok("access", "user", "list")
+
+
+def test_disabling_root_asks_and_can_be_undone_by_the_owner(plain: Lorebank) -> None:
+    plain.ok("access", "user", "add", "bob")
+    plain.ok("access", "user", "disable", "bob")
+    plain.fails("access", "user", "disable", "root", code=2)
+    plain.ok("access", "user", "disable", "root", "--yes")
+    plain.ok("access", "user", "enable", "root")
+    states = {one["id"]: one["is_active"] for one in plain.json("access", "user", "list")}
+    assert states == {"root": True, "bob": False}
+
+
+def test_who_administers_users_but_sees_no_bank_can_give_rights(plain: Lorebank) -> None:
+    plain.ok("access", "user", "add", "deputy")
+    plain.ok("access", "attach", "iam:admin", "--user", "deputy")
+    key = plain.ok("access", "key", "create", "--user", "deputy").strip()
+    given = plain.json("access", "give", "readonly", "--user", "bob", "--bank", "notes", "--api-key", key)
+    assert given["bank_exists"] is None and given["policy_id"] == "notes:readonly"
+    told = plain.run("recall", "--bank", "notes", "What?", "--api-key", key)
+    assert told.returncode == 4 and "lorebank access rights" in told.stderr
+
+
+def test_giving_rights_leaves_no_failures_in_the_audit_log(plain: Lorebank) -> None:
+    plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes")
+    plain.ok("access", "give", "readwrite", "--user", "bob", "--bank", "notes")
+    assert plain.json("audit", "list", "--outcome", "error")["total"] == 0
+
+
+def test_a_wrong_policy_is_told_once_with_its_place(plain: Lorebank) -> None:
+    wrong = {"effect": "allow", "actions": ["bank:recal"], "banks": ["*"]}
+    file = written(plain.home, "wrong.json", {"version": "2026-03-24", "statements": [wrong]})
+    told = plain.fails("access", "policy", "put", file, code=2)["message"]
+    assert told.count("document.statements.0.actions.0") == 1 and "'bank:recall'" in told
+
+
+def test_a_refused_export_leaves_no_file_behind(plain: Lorebank) -> None:
+    key = plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes").strip()
+    target = plain.home / "audit.jsonl"
+    plain.fails("audit", "export", "-o", str(target), "--api-key", key, code=4)
+    assert not target.exists()
+
+
+def test_a_user_is_shown_with_all_that_he_has(plain: Lorebank) -> None:
+    plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes")
+    plain.ok("access", "channel", "add", "bob", "telegram:7:8")
+    plain.ok("access", "group", "add", "staff", "--name", "The staff")
+    plain.ok("access", "member", "add", "staff", "bob")
+    plain.ok("access", "attach", "bank:retain-only", "--group", "staff", "--priority", "3")
+    plain.ok("access", "service-account", "add", "ci", "--owner", "bob", "--scope", "bank:readonly")
+    shown = plain.ok("access", "user", "show", "bob", COLUMNS="80")
+    for word in ("telegram:7:8", "notes:readonly", "himself", "group staff", "bank:readonly", "hc_u_bob_"):
+        assert word in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    group = plain.ok("access", "group", "show", "staff", COLUMNS="80")
+    assert all(word in group for word in ("The staff", "bob", "bank:retain-only", "3"))
+    asked = plain.json("access", "group", "show", "staff")
+    assert asked["members"] == [{"user_id": "bob"}]
+    assert [one["policy_id"] for one in asked["policies"]] == ["bank:retain-only"]
+    plain.ok("access", "user", "add", "empty")
+    plain.ok("access", "group", "add", "hollow")
+    assert "he may do nothing" in plain.ok("access", "user", "show", "empty")
+    assert "gives nothing" in plain.ok("access", "group", "show", "hollow")
+    assert plain.fails("access", "group", "show", "none", code=3)["code"] == "not_found"
+
+
+def test_putting_a_policy_leaves_no_failures_in_the_audit_log(plain: Lorebank) -> None:
+    file = written(plain.home, "narrow.json", document_of("notes", "readonly"))
+    assert "Made" in plain.ok("access", "policy", "put", file)
+    assert "Replaced" in plain.ok("access", "policy", "put", file)
+    assert plain.json("audit", "list", "--outcome", "error")["total"] == 0
+
+
+def test_who_may_write_policies_but_not_read_them_can_put_one(plain: Lorebank) -> None:
+    only = {"effect": "allow", "actions": ["iam:policies:write"], "banks": ["*"]}
+    file = written(plain.home, "writer.json", {"version": "2026-03-24", "statements": [only]})
+    plain.ok("access", "policy", "put", file)
+    plain.ok("access", "user", "add", "bob")
+    plain.ok("access", "attach", "writer", "--user", "bob")
+    key = plain.ok("access", "key", "create", "--user", "bob").strip()
+    other = written(plain.home, "other.json", POLICY)
+    assert "Made" in plain.ok("access", "policy", "put", other, "--api-key", key)
+    assert "Replaced" in plain.ok("access", "policy", "put", other, "--api-key", key)
+
+
+def test_a_bank_policy_that_may_be_a_slip_is_stored_with_a_warning(plain: Lorebank) -> None:
+    named = {"scope": "topic", "value": "1", "strategy": "beta"}
+    document = {"version": "2026-03-24", "default_strategy": "alpha", "strategy_overrides": [named]}
+    file = written(plain.home, "policy.json", document)
+    absent = plain.run("access", "bank-policy", "put", "notes", file)
+    assert absent.returncode == 0 and "there is no bank 'notes'" in absent.stderr
+    plain.ok("bank", "create", "notes")
+    plain.ok("bank", "config", "set", "notes", 'retain_strategies={"alpha": {}}')
+    told = plain.run("access", "bank-policy", "put", "notes", file).stderr
+    assert "'beta'" in told and "'alpha'" not in told
+    event = json.loads(plain.run("access", "bank-policy", "put", "notes", file, "--json").stderr)
+    assert event["event"] == "warning" and "'beta'" in event["message"]
+    plain.ok("access", "user", "add", "bob")
+    plain.ok("access", "attach", "iam:admin", "--user", "bob")
+    key = plain.ok("access", "key", "create", "--user", "bob").strip()
+    blind = plain.run("access", "bank-policy", "put", "notes", file, "--api-key", key)
+    assert (blind.returncode, blind.stderr) == (0, "")

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from cli_process import Lorebank
 
+from lorebank import clock
+from lorebank.storage.sqlite.directory import DataDirectory
+
 
 def test_rows_are_listed_and_filtered(plain: Lorebank) -> None:
     plain.ok("retain", "--bank", "notes", "Mara moves to Oslo in March")
@@ -21,6 +24,41 @@ def test_rows_are_listed_and_filtered(plain: Lorebank) -> None:
     rows = plain.json("audit", "list", "--action", "bank:retain", "--outcome", "done")["items"]
     assert [one["bank_id"] for one in rows] == ["notes"]
     assert rows[0]["transport"] == "cli"
+    assert rows[0]["started_at"][:19].replace("T", " ") in shown
+
+
+def test_a_reason_is_shown_where_something_was_refused(plain: Lorebank) -> None:
+    key = plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes").strip()
+    assert "allow:" not in plain.ok("audit", "list", COLUMNS="80")
+    plain.fails("recall", "--bank", "hr", "What?", "--api-key", key, code=4)
+    shown = plain.ok("audit", "list", "--outcome", "deny", COLUMNS="80")
+    assert "deny: no allow" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_who_may_see_one_banks_rows_is_shown_them(plain: Lorebank) -> None:
+    statement = {"effect": "allow", "actions": ["bank:audit:list"], "banks": ["notes"]}
+    file = plain.home / "auditor.json"
+    file.write_text(json.dumps({"version": "2026-03-24", "statements": [statement]}), encoding="utf-8")
+    for bank in ("notes", "other"):
+        plain.ok("retain", "--bank", bank, "Mara moves to Oslo in March")
+    plain.ok("access", "policy", "put", str(file))
+    plain.ok("access", "user", "add", "bob")
+    plain.ok("access", "attach", "auditor", "--user", "bob")
+    key = plain.ok("access", "key", "create", "--user", "bob").strip()
+    mine = ("--api-key", key, "--bank", "notes")
+    shown = plain.ok("audit", "list", *mine, COLUMNS="80")
+    assert "bank:retain" in shown and "done" in shown
+    rows = plain.json("audit", "list", *mine, "--outcome", "done", "--principal", "local:local")["items"]
+    assert [(one["bank_id"], one["action"]) for one in rows] == [("notes", "bank:retain")]
+    assert plain.json("audit", "list", *mine, "--principal", "user:nobody")["items"] == []
+    request_id = rows[0]["metadata"]["request_id"]
+    both = plain.json("audit", "list", *mine, "--request-id", request_id)["items"]
+    assert {one["metadata"]["outcome"] for one in both} == {"allow", "done"}
+    lines = plain.ok("audit", "export", *mine).splitlines()
+    assert {json.loads(line)["bank_id"] for line in lines} == {"notes"}
+    for other in ((), ("--bank", "other")):
+        plain.fails("audit", "list", "--api-key", key, *other, code=4)
 
 
 def test_an_export_holds_every_row_once_with_its_place_in_the_chain(plain: Lorebank) -> None:
@@ -64,6 +102,14 @@ def test_a_whole_chain_is_told_with_its_head(plain: Lorebank) -> None:
     done = plain.run("audit", "verify", "--expect", f"{seq}:{'0' * 64}")
     assert done.returncode == 1 and "another hash" in done.stdout
     assert "SEQ:HASH" in plain.fails("audit", "verify", "--expect", "12", code=2)["message"]
+
+
+def test_a_chain_without_its_oldest_rows_is_told_with_where_it_begins(plain: Lorebank) -> None:
+    plain.ok("access", "user", "add", "bob")
+    with DataDirectory.open(plain.data_dir, address="") as directory:
+        gone = directory.audit.trim(clock.now() + 1)
+    assert gone > 0
+    assert f"from row {gone + 1} on" in plain.ok("audit", "verify")
 
 
 def test_a_row_that_was_changed_in_the_file_is_found(plain: Lorebank) -> None:

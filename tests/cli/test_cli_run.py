@@ -41,7 +41,7 @@ class Recorder:
         return None
 
     @contextmanager
-    def open_app(self, settings: Settings) -> Iterator[tuple[AsgiApp, str]]:
+    def open_app(self, settings: Settings, *, owner: bool) -> Iterator[tuple[AsgiApp, str]]:
         raise self.error
         yield
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorebank.banks.extract import ExtractSettings, ItemInput, extract
 from lorebank.banks.extract.split import pieces, sentences
+from lorebank.search import asks, speaker_of
 
 WORDS = ["tea", "a longer word", "Dr. Smith came.", "\n", "\n\n", "。", "你好！", "x" * 40, " ", "One, two; "]
 PROSE = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(WORDS), max_size=60).map("".join))
@@ -33,6 +35,40 @@ def test_chunks_of_text_joined_are_the_content_and_facts_name_a_chunk(text: str,
     assert "".join(chunk.text for chunk in result.chunks) == text
     assert [chunk.index for chunk in result.chunks] == list(range(len(result.chunks)))
     assert all(0 <= fact.chunk_index < len(result.chunks) for fact in result.facts)
+
+
+RUNS = (
+    ".",
+    "!?",
+    ". ",
+    "…",
+    '."',
+    "\n",
+    "\n ",
+    "\u3000",
+    "[",
+    "[a",
+    "]",
+    "a",
+    "A ",
+    "0.",
+    "a.",
+    "*",
+    "-",
+    "|",
+    "Aa: ",
+)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_hostile_run_of_characters_ends(run: str) -> None:
+    """A pattern that tries every place of a run anew holds up the whole server: here for hours."""
+    text = f"x{run * (200_000 // len(run))}y"
+    result = extract(ItemInput(text), ExtractSettings())
+    assert "".join(chunk.text for chunk in result.chunks) == text
+    for fact in result.facts:
+        asks(fact.text)
+        speaker_of(fact.text)
 
 
 def test_sentences_end_where_readers_end_them() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import httpx
@@ -17,6 +17,7 @@ from lorebank.access.audit import AuditEvent
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.gateway_token import TokenRules
 from lorebank.access.resolve import Epoch, Resolver, Rules
+from lorebank.banks.embedders import Embedders
 from lorebank.config import Settings
 from lorebank.errors import Unavailable
 from lorebank.http.app import App, create_app
@@ -25,6 +26,8 @@ from lorebank.http.routes.all import BINDINGS
 from lorebank.ids import BankId
 from lorebank.limits import Limits
 from lorebank.metrics import Metrics
+from lorebank.models.service import EmbedService
+from lorebank.models.workers import WorkerPool
 from lorebank.service.guard import Call, Guard
 from lorebank.service.handlers import health, reasoning
 from lorebank.service.operations import Operation, Scope
@@ -156,7 +159,12 @@ def make_stage() -> Callable[..., Stage]:
         settings = Settings(no_auth=no_auth, host=host, limits=Limits(**limits))
         metrics = Metrics()
         context: Any = SimpleNamespace(
-            settings=settings, banks=NoBanks(), metrics=metrics, clock=lambda: 5_000_000, started_at=0
+            settings=settings,
+            banks=NoBanks(),
+            embedders=Embedders(EmbedService(None, cast(WorkerPool, None))),
+            metrics=metrics,
+            clock=lambda: 5_000_000,
+            started_at=0,
         )
         stage = Stage(None, metrics, rules=rules or FixedRules())  # type: ignore[arg-type]
         resolver = Resolver(stage.rules, stage.epoch, stage.written)

@@ -98,7 +98,7 @@ SAMPLES: dict[Any, Any] = {
     UpsertBankPolicyRequest: {"document": {}},
 }
 """One acceptable body for each model: a refusal must not come from the body."""
-QUERIES = {"explain_access": "?bank=x&user_id=x"}
+QUERIES = {"explain_access": "?bank=x&user_id=x", "list_policy_attachments": "?policy_id=x"}
 UNUSED = {
     "bank:tags:reserved": "asked for beside the action of whoever stores something",
     "iam:service_accounts:manage": "opens the rows of the actions that it implies",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,20 @@ def test_a_narrowed_account_works_within_its_rights(server: Server, robot: str, 
     method, where, body = ALLOWED[name]
     answer = server.ask(method, where, key=robot, **({} if body is None else {"body": body}))
     assert answer.status_code in (200, 201, 204), answer.text
+
+
+def test_what_takes_too_long_to_check_is_refused_and_keeps_nobody_waiting(server: Server, robot: str) -> None:
+    """The check runs while the directory is locked: else who writes policies could keep others from revoking
+    anything for minutes."""
+    lists: list[list[str]] = [[] for _ in range(70)]
+    for number, pair in enumerate(combinations(range(70), 2)):  # each bank is in two lists of its own
+        for at in pair:
+            lists[at].append(f"b{number}")
+    server.policy("tangled", *(allow("bank:recall", banks=banks) for banks in lists))
+    assert "too many banks" in server.refused(403, *attaching("tangled", "user", "eve"), key=robot)
+    assert server.done("GET", path("policy-attachments"), params={"policy_id": "tangled"}) == []
+    method, where, body = attaching("tangled", "user", "eve")
+    server.done(method, where, body)
 
 
 def test_an_account_without_a_scope_does_what_its_owner_may(server: Server, robot: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -289,6 +291,20 @@ def test_both_ends_of_an_attachment_exist(server: Server, change: dict[str, Any]
     assert server.done("GET", ATTACHMENTS, params={"policy_id": "bank:readonly"}) == []
 
 
+def test_attachments_are_listed_by_principal(server: Server) -> None:
+    server.done("POST", path("groups"), {"id": "staff", "display_name": "Staff"}, status=201)
+    for policy_id in ("bank:readonly", "bank:retain-only"):
+        server.attach(policy_id, "group", "staff")
+    at_staff = {"principal_type": "group", "principal_id": "staff"}
+    found = server.done("GET", ATTACHMENTS, params=at_staff)
+    assert [one["policy_id"] for one in found] == ["bank:readonly", "bank:retain-only"]
+    both = at_staff | {"policy_id": "bank:readonly"}
+    assert server.done("GET", ATTACHMENTS, params=both) == [found[0]]
+    assert server.done("GET", ATTACHMENTS, params=at_staff | {"principal_id": "none"}) == []
+    for half in ({"principal_type": "group"}, {"principal_id": "staff", "policy_id": "bank:readonly"}):
+        assert "together" in server.refused(422, "GET", ATTACHMENTS, params=half)
+
+
 def test_attachments_are_listed_by_policy(server: Server) -> None:
     assert "policy_id" in server.refused(422, "GET", ATTACHMENTS)
     assert server.done("GET", ATTACHMENTS, params={"policy_id": "none"}) == []
@@ -353,3 +369,41 @@ def test_policies_of_banks_are_actions_of_their_own(server: Server) -> None:
     server.refused(404, "GET", where, key=key)
     sent = {"document": {"version": VERSION}}
     assert server.refused(403, "PUT", where, sent, key=key) == "iam:banks:write denied"
+
+
+def test_stored_documents_that_cannot_be_read_are_named_everywhere(tmp_path: Path) -> None:
+    server = Server(tmp_path / "data")
+    for name in ("torn", "strange", "whole"):
+        server.policy(name, allow("bank:recall"))
+    server.done("PUT", path("banks", "advisor", "policy"), {"document": {"version": VERSION}})
+    server.user("alice")
+    server.attach("whole", "user", "alice")
+    server.account("robot", "alice", "whole")
+    assert server.directory.check() == []
+    server.close()
+    with sqlite3.connect(tmp_path / "data" / "registry.sqlite") as registry:
+        registry.execute("UPDATE policies SET document = '{' WHERE id = 'torn'")
+        registry.execute("UPDATE policies SET document = '{}' WHERE id = 'strange'")
+        registry.execute("DELETE FROM policies WHERE id = 'whole'")
+        registry.execute("UPDATE bank_policies SET document = '{'")
+    registry.close()
+    server = Server(tmp_path / "data")
+    assert [text for text in server.directory.check() if text.startswith("access: ")] == [
+        "access: the policy 'strange' cannot be read",
+        "access: the policy 'torn' cannot be read",
+        "access: the policy 'whole' is missing",
+        "access: the policy of bank 'advisor' cannot be read",
+    ]
+    for where in (path("policies"), path("policies", "torn")):
+        assert "policy 'torn' cannot be read" in server.refused(500, "GET", where)
+    for where, more in (
+        (path("banks", "advisor", "policy"), {}),
+        (path("debug", "resolve"), {"bank": "advisor"}),
+    ):
+        told = server.refused(500, "GET", where, params={"user_id": "alice", **more})
+        assert "policy of bank 'advisor' cannot be read" in told
+    server.done("PUT", path("policies", "torn"), {"document": document()})
+    server.done("DELETE", path("policies", "strange"), status=204)
+    server.done("DELETE", path("banks", "advisor", "policy"), status=204)
+    assert server.directory.check() == ["access: the policy 'whole' is missing"]
+    server.close()

@@ -62,9 +62,18 @@ def test_ids_and_addresses_are_taken_once(server: Server) -> None:
     again = {"id": "alice", "display_name": "x"}
     assert "already exists" in server.refused(409, "POST", USERS, again)
     other = {"id": "bob", "display_name": "x", "email": "a@example.com"}
-    server.refused(409, "POST", USERS, other)
+    assert "e-mail address is another user's" in server.refused(409, "POST", USERS, other)
     server.user("carol")
-    server.refused(409, "PUT", path("users", "carol"), {"email": "a@example.com"})
+    told = server.refused(409, "PUT", path("users", "carol"), {"email": "a@example.com"})
+    assert "e-mail address is another user's" in told
+
+
+@pytest.mark.parametrize("email", ["", "  "])
+def test_no_address_is_null_and_never_an_empty_one(server: Server, email: str) -> None:
+    assert "send null" in server.refused(422, "POST", USERS, {"id": "a", "display_name": "x", "email": email})
+    server.user("a", email=None)
+    server.user("b", email=None)
+    assert "send null" in server.refused(422, "PUT", path("users", "a"), {"email": email})
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])

@@ -156,7 +156,8 @@ _CONTROL_PLANE = (
     _row(
         "iam:users:read",
         "",
-        "list_users get_user list_user_channels list_api_keys debug_resolve explain_access list_access_keys",
+        "list_users get_user list_user_channels list_api_keys debug_resolve "
+        "explain_access list_access_keys get_user_access",
     ),
     _row(
         "iam:users:write",

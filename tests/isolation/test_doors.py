@@ -21,10 +21,10 @@ QUESTIONERS = {
     "access/admin/accounts.py": "whether an account may more than the caller",
     "access/admin/escalation.py": "what a change would give to whom",
     "access/admin/gains.py": "what a change would give to whom",
-    "service/handlers/iam_resolve.py": "what somebody would be allowed",
-    "access/explaining.py": "what somebody would be allowed",
+    "access/subject.py": "what somebody would be allowed",
 }
 """Who may make one to ask what it would be allowed. None of them gets a grant for it."""
+THROUGH_THEM = ("access/explaining.py", "service/handlers/access.py", "service/handlers/iam_resolve.py")
 LOCAL_MAKERS = {"access/resolve.py", "http/entrance.py"}
 STORED = {"access/principal.py", "jobs/worker.py"}
 """Where the principal of a job is read back."""
@@ -66,7 +66,7 @@ def test_principals_are_made_where_credentials_are_checked() -> None:
 
 def test_who_asks_what_others_may_never_acts_for_them() -> None:
     """They read what the rules say; a grant is always the caller's own."""
-    for module in QUESTIONERS:
+    for module in (*QUESTIONERS, *THROUGH_THEM):
         tree = modules().get(module)
         if tree is None:
             continue

@@ -53,6 +53,15 @@ def test_a_name_cannot_be_taken_by_who_may_not_use_it(world: World, neighbour: C
     assert taken.status == 403 and taken.body == answer.body, "nor is told which names are in use"
 
 
+def test_settings_of_a_bank_do_not_imply_making_one(world: World) -> None:
+    key = world.admin.user("tuner", statement("bank:config:update", banks=("workshop",)))
+    client = world.server.client(key)
+    for method, rest, body in (("PATCH", "/config", {"updates": {}}), ("POST", "/import", {"version": "1"})):
+        answer = client.request(method, bank_path("workshop", rest), body)
+        assert (answer.status, answer.body) == (403, b'{"detail":"bank:create denied"}')
+    assert world.root.request("GET", bank_path("workshop", "/profile")).status == 404
+
+
 def test_no_target_outside_of_ones_rights_is_written(
     world: World, planted: Planted, neighbour: Client
 ) -> None:

@@ -35,8 +35,10 @@ TARGETS = {
     "clone_bank": "bank:import",
     "import_bank_transfer": "bank:import",
     "create_bank_alias": "bank:create",
+    "create_or_update_bank": "bank:update",
 }
-"""Operations whose callers name another bank in them, and the action that is needed there."""
+"""Operations whose callers name another bank in them, or a bank that is there already, and the action that is
+needed for that."""
 READING = RAW - {"bank:memories:update"} | {"bank:read", "bank:stats", "bank:config:read", "bank:audit:list"}
 """Actions whose operations must find something, or the test proves nothing."""
 SENTENCES = {one.name for one in reasoning.OPERATIONS}

@@ -277,3 +277,24 @@ def test_anything_else_is_refused_and_never_breaks_the_parser(part: object) -> N
             parse(whole)
         except InvalidInput as exc:
             assert exc.fields[0].loc[:2] == ("body", "document")
+
+
+def test_what_is_compared_with_a_tokens_claims_is_in_their_form() -> None:
+    """Claims are in NFC; a name in another form would exclude nobody and override nothing."""
+    near = {
+        "effect": "allow",
+        "actions": ["bank:recall"],
+        "banks": ["*"],
+        "exclude_providers": ["cafe\u0301"],
+    }
+    document = parse_policy({"version": "2026-03-24", "statements": [near]})
+    assert document.statements[0].parameters.exclude_providers == ("caf\u00e9",)
+    scope = {"scope": "topic", "value": "cafe\u0301"}
+    policy = parse_bank_policy(
+        {
+            "version": "2026-03-24",
+            "strategy_overrides": [{**scope, "strategy": "brief"}],
+            "public_access": {"overrides": [{**scope, "actions": []}]},
+        }
+    )
+    assert {one.value for one in (*policy.strategy_overrides, *policy.public_overrides)} == {"caf\u00e9"}

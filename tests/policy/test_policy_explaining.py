@@ -29,7 +29,7 @@ from lorebank.access.policy.merge import FIELDS, SINGLE_VALUE
 from lorebank.access.policy.narrow import narrow
 from lorebank.access.policy.policy_set import PolicySet
 from lorebank.access.policy.public import unmapped_verdict
-from lorebank.access.policy.sentences import told
+from lorebank.access.policy.sentences import changes, told
 from lorebank.access.policy.strategy import strategy_for
 from lorebank.access.policy.values import Attached, BankPolicy, PolicyDocument
 from lorebank.access.principal import Circumstances
@@ -108,9 +108,16 @@ def test_near_misses_tell_which_word_is_missing() -> None:
     ]
     assert told(found) == (
         "bank:retain on 'shop' is refused: nothing in the policies of user 'bob' allows it.",
-        "staff#0 speaks of 'shop', but of 'bank:recall': add 'bank:retain' to its actions to allow it.",
+        "staff#0 allows 'bank:recall' on 'shop': add 'bank:retain' to its actions to allow it.",
         "exec#0 allows bank:retain, but on 'ops' and 'hr': add 'shop' to its banks to allow it.",
     )
+
+
+def test_a_star_that_is_a_plain_letter_is_pointed_out() -> None:
+    wild, fine = at_user("w", allow("bank:recall", "yoda*")), at_user("f", allow("bank:recall", "a::*"))
+    mending = {text[0]: text for text in changes(explain([bobs(wild, fine)], "bank:recall", "yoda2"))}
+    assert mending["w"].endswith("'yoda*' names one bank.")
+    assert mending["f"].endswith("to its banks to allow it.")
 
 
 def test_a_scope_that_is_silent_is_the_one_that_is_named() -> None:
@@ -119,7 +126,7 @@ def test_a_scope_that_is_silent_is_the_one_that_is_named() -> None:
     assert told(found) == (
         "bank:recall on 'ops' is refused: nothing in the scoping policy 'ci' allows it.",
         "All of these must allow it: the policies of user 'bob' and the scoping policy 'ci'.",
-        "ci#0 speaks of 'ops', but of 'bank:reflect': add 'bank:recall' to its actions to allow it.",
+        "ci#0 allows 'bank:reflect' on 'ops': add 'bank:recall' to its actions to allow it.",
     )
 
 
@@ -175,8 +182,8 @@ def test_an_unmapped_sender_is_told_of_public_access() -> None:
 
     assert sentences("bank:recall")[:3] == (
         "bank:recall on 'shop' is allowed.",
-        "bank-policy:shop#-1 allows bank:recall on 'shop' (the public access of bank 'shop', its default).",
-        "recall_budget is 'low', from bank-policy:shop#-1.",
+        "bank-policy:shop#default allows bank:recall on 'shop' (the public access of bank 'shop', its default).",
+        "recall_budget is 'low', from bank-policy:shop#default.",
     )
     assert sentences("bank:recall", provider="web")[1:] == (
         "bank-policy:shop#0 denies bank:recall on 'shop' "
@@ -185,8 +192,7 @@ def test_an_unmapped_sender_is_told_of_public_access() -> None:
         "in the public access of bank 'shop'.",
     )
     assert sentences("bank:retain")[1:] == (
-        "bank-policy:shop#-1 speaks of 'shop', but of 'bank:recall': "
-        "add 'bank:retain' to its actions to allow it.",
+        "bank-policy:shop#default allows 'bank:recall' on 'shop': add 'bank:retain' to its actions to allow it.",
         "bank-policy:shop#1 would allow it, but only for channel 'c'.",
         "Or map the sender to a user who may.",
     )

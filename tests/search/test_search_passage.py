@@ -43,6 +43,26 @@ def test_a_turn_asks_when_it_ends_in_a_question(text: str, expected: bool) -> No
     assert asks(text) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where? [" + "x" * 80 + "] \n", True),
+        ("Where? [" + "x" * 80 + "] yes", False),
+        ("Where? [a [" + "x" * 80 + "]", True),
+        ("Where? [a] " + "x" * 80 + "]", False),
+        ("Where?" + " " * 80, False),
+        ("[where?]", False),
+    ],
+)
+def test_only_a_whole_note_at_the_end_is_left_aside(text: str, expected: bool) -> None:
+    assert asks(text) is expected
+
+
+@pytest.mark.parametrize("run", ["\n", "\u3000", "[", "[]", " [", "]"])
+def test_a_hostile_run_of_characters_ends(run: str) -> None:
+    assert asks(f"why?{run * 500_000}y") is False
+
+
 def test_a_turn_is_embedded_behind_the_start_of_the_turn_before_it() -> None:
     assert embed_text("Yes", "Shall we go?") == "Shall we go?\nYes"
     assert embed_text("Yes") == embed_text("Yes", "") == "Yes"

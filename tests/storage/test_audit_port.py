@@ -18,7 +18,7 @@ from storage_kit import ALL, NOW, SECOND, Engine, open_engine
 
 from lorebank.access.audit import GENESIS, AuditEvent, AuditQuery, chained
 from lorebank.clock import to_iso
-from lorebank.errors import InvalidInput, Unavailable
+from lorebank.errors import Corrupt, InvalidInput, Unavailable
 from lorebank.storage.ports import Page
 from lorebank.storage.sqlite import audit_log
 from lorebank.storage.sqlite.audit_log import AuditLog
@@ -233,6 +233,35 @@ def test_every_forgery_is_found(what: str, seq: int, tmp_path: Path) -> None:
     engine.directory.close()
 
 
+def test_rows_below_the_anchor_that_no_note_tells_of_are_a_problem(tmp_path: Path) -> None:
+    """No trigger stops whoever raises the anchor first, as retention does."""
+    engine = open_engine(tmp_path / "data")
+    filled(engine, 8)
+    engine.directory.audit.trim(NOW + 2 * SECOND)
+    assert problems(engine.directory.audit) == ()
+    engine.directory.close()
+    with sqlite3.connect(tmp_path / "data" / "audit.sqlite") as db:
+        db.execute("UPDATE log SET anchor_seq = 5, anchor_hash = (SELECT hash FROM events WHERE seq = 5)")
+        db.execute("DELETE FROM events WHERE seq <= 5")
+    db.close()
+    engine = open_engine(tmp_path / "data")
+    [problem] = problems(engine.directory.audit)
+    assert "rows up to 5" in problem
+    engine.directory.close()
+
+
+def test_a_log_that_does_not_say_which_one_it_is_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    engine = open_engine(tmp_path / "data")
+    filled(engine, 3)
+    engine.directory.close()
+    with sqlite3.connect(tmp_path / "data" / "audit.sqlite") as db:
+        db.execute("DROP TRIGGER log_is_never_deleted")
+        db.execute("DELETE FROM log")
+    db.close()
+    with pytest.raises(Corrupt, match="lorebank restore"):
+        open_engine(tmp_path / "data")
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -327,6 +356,7 @@ from lorebank.access.directory import Policy, User, nothing_more
 
 engine = open_engine(Path(sys.argv[1]))
 lock = threading.Lock()
+EMPTY = '{"version": "2026-03-24", "statements": []}'
 
 def say(text):
     with lock:
@@ -344,7 +374,7 @@ def access():
     while True:
         with engine.directory.access.change(nothing_more) as writer:
             writer.add_user(User(f"u{n}", "x"), 0)
-            writer.add_policy(Policy(f"p{n}", "x", "{}"), 0)
+            writer.add_policy(Policy(f"p{n}", "x", EMPTY), 0)
         engine.directory.access.claim_token(f"t{n}", "digest", 1 << 60, 0)
         say(f"access 0 {n}")
         n += 1

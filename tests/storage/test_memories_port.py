@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from storage_kit import ALL, NOW, SECOND, Engine, add, document, memory, texts
 
 from lorebank.errors import Bug
 from lorebank.storage.ports import BankHandle, MemoryQuery, Page
 from lorebank.storage.rows import Link
+from lorebank.storage.sqlite.reader_memories import fits, wildcard
 
 
 def test_a_memory_comes_back_as_it_was_written(bank: BankHandle) -> None:
@@ -295,6 +299,22 @@ def test_tags_are_listed_by_frequency_and_found_by_wildcard(bank: BankHandle) ->
         assert reader.tags(None, ALL).rows == [("x", 2), ("user:anna", 1), ("user:bea", 1)]
         assert reader.tags("USER:*", Page(1, 1)).rows == [("user:bea", 1)]
         assert reader.tags("user", ALL).total == 0
+
+
+@given(st.text("ab*", min_size=1, max_size=8), st.text("ab", max_size=8))
+def test_a_wildcard_stands_for_anything_and_nothing(pattern: str, tag: str) -> None:
+    pieces = wildcard(pattern)
+    assert pieces is not None
+    expected = re.fullmatch(pattern.replace("*", ".*"), tag) is not None
+    assert fits(pieces, tag) == expected
+
+
+def test_a_hostile_pattern_ends(bank: BankHandle) -> None:
+    """Tried place by place it would not, and nobody else would be answered until then."""
+    add(bank, memory("1", tags=("a" * 2000,)))
+    with bank.read() as reader:
+        assert reader.tags("*a" * 900 + "*b", ALL).total == 0
+        assert reader.tags("*a" * 900 + "*", ALL).total == 1
 
 
 def test_put_derived_skips_a_memory_whose_text_has_changed(bank: BankHandle) -> None:

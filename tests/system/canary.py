@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import sqlite3
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -47,18 +49,34 @@ def found_in(data: bytes, words: Iterable[str]) -> list[str]:
 
 
 def left_in(folders: Iterable[Path], words: Iterable[str]) -> list[str]:
-    """Where under the folders a word is still found, in names and in contents."""
+    """Where under the folders a word is still found, in names and in contents.
+
+    The audit log is looked at by `named_by_audit`: it keeps the ids of what was there.
+    """
     wanted = list(words)
     told = []
     for folder in folders:
         for path, _, names in os.walk(folder):
             for name in names:
+                if name.startswith("audit.sqlite"):
+                    continue
                 file = Path(path, name)
                 try:
                     data = file.read_bytes() + b"\0" + name.encode()
                 except FileNotFoundError:
                     continue
                 told += [f"{file.relative_to(folder)}: {what}" for what in found_in(data, wanted)]
+    return told
+
+
+def named_by_audit(data_dir: Path, words: Iterable[str]) -> set[str]:
+    """The fields of audit rows in which a word stands, and where else in the file it is found."""
+    wanted, told = list(words), set()
+    with closing(sqlite3.connect(f"file:{data_dir / 'audit.sqlite'}?mode=ro", uri=True)) as db:
+        for (text,) in db.execute("SELECT event FROM events"):
+            event = json.loads(text)
+            told |= {name for name, value in event.items() if found_in(json.dumps(value).encode(), wanted)}
+            told |= {name for name, value in event.items() if found_in(repr(value).encode(), wanted)}
     return told
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canary import canary, damaged, found_in, left_in
+from canary import canary, damaged, found_in, left_in, named_by_audit
 from embeddings import Embeddings
 from live_server import Client, File, Server, bank_path
 
@@ -219,6 +219,7 @@ def erased(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_no_byte_is_left_of_what_went_by(erased: Server, way: str) -> None:
     words = canary(way.replace("_", ""))
     assert left_in([erased.data_dir, erased.temp_dir], words) == []
+    assert named_by_audit(erased.data_dir, words) <= {"bank", "target"}, "ids only (docs/audit.md)"
     assert found_in(erased.log.encode(), words) == [], "texts stay out of the log"
 
 

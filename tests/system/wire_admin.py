@@ -64,7 +64,8 @@ _PLAIN = (
     "delete_my_template", "update_my_template_from_source", "check_my_template_update",
     "list_admin_templates", "get_admin_template", "delete_admin_template",
     "update_admin_template_from_source", "check_admin_template_update", "explain_access", "list_access_keys",
-    "list_server_audit_logs", "server_audit_log_stats", "get_server_audit_log", "get_audit_verification",
+    "get_user_access", "list_server_audit_logs", "server_audit_log_stats", "get_server_audit_log",
+    "get_audit_verification",
 )  # fmt: skip
 
 ADMIN_ASKS: Mapping[str, Ask] = {

@@ -26,7 +26,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
         RETAIN: "store new memories",
         LIST_BANKS: "see the bank in lists",
         "bank:read": "read a bank's profile",
-        "bank:create": "make a bank, or put its profile",
+        "bank:create": "make a bank with its first settings",
         "bank:update": "change a bank's profile",
         "bank:delete": "delete a bank with everything in it",
         OWN_RIGHTS: "ask for one's own rights on a bank; everybody may",

@@ -7,17 +7,23 @@ them widens another.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from lorebank.access.actions import RECALL
-from lorebank.access.directory import DEFAULT_GROUP, AccessData, Attachment, PrincipalType, ServiceAccount
+from lorebank.access.directory import (
+    DEFAULT_GROUP,
+    AccessData,
+    Attachment,
+    PrincipalType,
+    ServiceAccount,
+    stored_document,
+)
 from lorebank.access.policy.document import parse_bank_policy, parse_policy
 from lorebank.access.policy.policy_set import PolicySet
 from lorebank.access.policy.values import Attached, BankPolicy, Parameters, PolicyDocument, Through, Verdict
 from lorebank.access.principal import Principal
-from lorebank.errors import InvalidInput, printable
+from lorebank.errors import Corrupt, InvalidInput, printable
 
 MAX_ATTACHED = 50_000
 """Attached policies whose layers a view keeps, over all principals: about 35 MB. Beyond, all are dropped
@@ -102,10 +108,24 @@ class View:
         text = self.data.bank_policies.get(bank)
         if known is None and text is not None:
             try:
-                known = self._bank_policies[bank] = parse_bank_policy(json.loads(text))
-            except (InvalidInput, ValueError, RecursionError) as exc:
+                document = stored_document(text, "the policy")
+                known = self._bank_policies[bank] = parse_bank_policy(document)
+            except (InvalidInput, Corrupt, RecursionError) as exc:
                 raise Undecidable(f"the policy of bank '{printable(bank)}' cannot be read") from exc
         return known
+
+    def problems(self) -> Iterator[str]:
+        """What cannot be decided with: policies that cannot be read, or are missing where they are used."""
+        attached = {one.policy_id for held in self.data.attachments.values() for one in held}
+        scopes = {one.scoping_policy_id for one in self.data.service_accounts.values()}
+        used = sorted({*self.data.policies, *attached, *filter(None, scopes)})
+        reads: list[tuple[Callable[[str], object], str]] = [(self._document, id) for id in used]
+        reads += [(self.bank_policy, bank) for bank in sorted(self.data.bank_policies)]
+        for read, name in reads:
+            try:
+                read(name)
+            except Undecidable as exc:
+                yield str(exc)
 
     def _keep(self, who: tuple[str, str], layers: tuple[Layer, ...]) -> None:
         if self._kept > MAX_ATTACHED:
@@ -127,7 +147,7 @@ class View:
             return known[1]
         try:
             document = parse_policy(policy.document)
-        except (InvalidInput, ValueError, RecursionError) as exc:
+        except (InvalidInput, Corrupt, RecursionError) as exc:
             raise Undecidable(f"the policy '{printable(policy_id)}' cannot be read") from exc
         self._documents[policy_id] = (policy.text, document)
         return document

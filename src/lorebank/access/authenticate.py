@@ -113,4 +113,4 @@ def bearer(header: str | None) -> str | None:
 def _check_standing(data: AccessData, principal: Principal, now: Micros) -> None:
     problem = standing_problem(data, principal, now)
     if problem is not None:
-        raise Unauthenticated(problem)
+        raise Unauthenticated(problem, who=principal.name)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from lorebank.clock import Micros
-from lorebank.errors import Forbidden
+from lorebank.errors import Corrupt, Forbidden, printable
 
 PrincipalType = Literal["user", "group", "service_account"]
 KeyKind = Literal["user", "service_account"]
@@ -41,6 +41,14 @@ class Group:
     display_name: str
 
 
+def stored_document(text: str, what: str) -> Any:
+    """The JSON that is stored of a document; `Corrupt` that names `what` it is when it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise Corrupt(f"{what} cannot be read; put its document anew, or delete it", cause=exc) from exc
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """An access policy. `text` is the JSON of what was sent, so that it is echoed verbatim."""
@@ -52,8 +60,8 @@ class Policy:
 
     @property
     def document(self) -> Any:
-        """What was sent."""
-        return json.loads(self.text)
+        """What was sent. `Corrupt` when what is stored is no JSON."""
+        return stored_document(self.text, f"the policy '{printable(self.id)}'")
 
 
 @dataclass(frozen=True, slots=True)

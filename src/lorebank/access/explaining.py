@@ -19,11 +19,11 @@ from lorebank.access.policy.explain import Explanation, Layer, explain, explain_
 from lorebank.access.policy.sentences import changes, told
 from lorebank.access.policy.sources import Source
 from lorebank.access.policy.values import Attached, PolicyDocument
-from lorebank.access.principal import UNMAPPED, Circumstances, Principal
+from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision
 from lorebank.access.rules import SERVER, PolicyRules, placed
 from lorebank.access.standing import user_behind
-from lorebank.errors import BadRequest, FieldProblem, InvalidInput, NotFound
+from lorebank.errors import FieldProblem, InvalidInput
 from lorebank.ids import BankId
 
 _LIMITS = ("recall_tag_groups", "exclude_providers")
@@ -32,14 +32,16 @@ _LIMITS = ("recall_tag_groups", "exclude_providers")
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A decision with its reasons. `explanation` is None where statements did not decide; `sentences`
-    tell the same for people, and `changes` what would turn it round."""
+    """A decision with its reasons. `reason` is the decision's own, but names an account's owner, which
+    nobody is told who only holds the account's key. `explanation` is None where statements did not
+    decide; `sentences` tell the same for people, and `changes` what would turn it round."""
 
     principal: Principal
     user: str | None
     action: str
     bank: str
     decision: Decision
+    reason: str
     explanation: Explanation | None
     sentences: tuple[str, ...]
     changes: tuple[str, ...]
@@ -70,7 +72,7 @@ class Explained:
             "action": self.action,
             "decision": self.outcome,
             "allowed": decision.allowed,
-            "reason": decision.reason,
+            "reason": self.reason,
             "parameters": {name: value for name, value in values.items() if value is not None},
             "sources": {one.field: list(one.statements) for one in _sources(explanation)},
             "auto_tags": list(decision.auto_tags),
@@ -83,37 +85,6 @@ class Explained:
         }
 
 
-def subject(
-    data: AccessData,
-    where: Circumstances,
-    *,
-    user_id: str | None = None,
-    sa_id: str | None = None,
-    sender: str | None = None,
-) -> Principal:
-    """The principal that would arrive; circumstances can only come with a gateway's token.
-
-    `NotFound` for a user or an account that is not there, `BadRequest` for a sender without a colon.
-    A disabled user is somebody all the same: that he is disabled is the explanation.
-    """
-    if sender is not None:
-        provider, colon, sender_id = sender.partition(":")
-        if not (provider and colon and sender_id):
-            raise BadRequest("sender must be 'provider:id', for example 'telegram:123456'")
-        where = placed(replace(where, sender=sender))
-        mapped = data.channels.get((provider, sender_id))
-        if mapped is None:
-            return Principal("unmapped", UNMAPPED, where, by_token=True)
-        return Principal("user", mapped, where, by_token=True)
-    if sa_id is not None:
-        if sa_id not in data.service_accounts:
-            raise NotFound(f"Service account '{sa_id}' not found")
-        return Principal("service_account", sa_id, where)
-    if user_id is None or user_id not in data.users:
-        raise NotFound(f"User '{user_id}' not found")
-    return Principal("user", user_id, where, by_token=bool(where.to_json()))
-
-
 def explained(rules: PolicyRules, principal: Principal, action: str, bank: str) -> Explained:
     """The explanation. Actions of the control plane are decided on the server, whatever the bank.
     `InvalidInput` for an action that there is not."""
@@ -121,15 +92,17 @@ def explained(rules: PolicyRules, principal: Principal, action: str, bank: str) 
     place = bank if action.startswith("bank:") else SERVER
     decision = rules.decide(principal, action, None if place == SERVER else BankId(place))
     view = rules.view()
+    user = user_behind(view.data, principal)
+    off = _disabled(view.data, principal, user) if decision.credential_gone else None
+    reason = f"{off} is not active" if off is not None else decision.reason
     made = _statements(view, principal, action, place, decision)
     if made is None or made.allowed != decision.allowed:  # the rules may have changed in between
         made = None
-        change = tuple(_other_changes(principal, action, decision))
-        sentences = (_plain(action, place, decision), *change)
+        change = (f"Enable {off}.",) if off else tuple(_other_changes(principal, action, decision))
+        sentences = (_plain(action, place, decision.allowed, reason), *change)
     else:
         sentences, change = told(made), changes(made)
-    user = user_behind(view.data, principal)
-    return Explained(principal, user, action, place, decision, made, sentences, change)
+    return Explained(principal, user, action, place, decision, reason, made, sentences, change)
 
 
 def _check_action(action: str) -> None:
@@ -252,21 +225,27 @@ def _token_on_control_plane(principal: Principal, action: str, decision: Decisio
     )
 
 
-def _plain(action: str, bank: str, decision: Decision) -> str:
+def _disabled(data: AccessData, principal: Principal, user: str | None) -> str | None:
+    """Who must be enabled again, in words; None when everybody is active, or is not there at all."""
+    account = data.service_accounts.get(principal.id) if principal.kind == "service_account" else None
+    if account is not None and not account.is_active:
+        return f"the service account '{account.id}'"
+    known = data.users.get(user or "")
+    if known is None or known.is_active:
+        return None
+    return f"the {'user' if account is None else 'owner'} '{known.id}'"
+
+
+def _plain(action: str, bank: str, allowed: bool, reason: str) -> str:
     what = f"{action} on '{bank}'" if bank != SERVER else action
-    if decision.allowed:
+    if allowed:
         return f"{what} is allowed to every caller with a valid credential, for himself."
-    return f"{what} is refused: {decision.reason}."
+    return f"{what} is refused: {reason}."
 
 
 def _other_changes(principal: Principal, action: str, decision: Decision) -> Iterator[str]:
     if decision.credential_gone:
-        account = "service account" in decision.reason
-        yield (
-            f"Enable the service account '{principal.id}', or its owner."
-            if account
-            else "Enable the user again."
-        )
+        yield "Ask again: the caller's rights changed while this was worked out."
     elif decision.failure:
         yield "Put the policy right, or detach it: nothing is decided while one cannot be read."
     elif _token_on_control_plane(principal, action, decision):

@@ -189,12 +189,14 @@ def _check_audience(claims: Mapping[str, Any]) -> None:
 
 
 def _text(claims: Mapping[str, Any], name: str, *, optional: bool = False) -> str | None:
-    """A claim as text; None when it is missing. An optional one may be null or empty, as gateways send
-    what they do not know."""
+    """A claim as text in NFC, in which the directory and the policies have their names; None when it is
+    missing. An optional one may be null or empty, as gateways send what they do not know."""
     value = claims.get(name)
     if (value is None and (optional or name not in claims)) or (optional and value == ""):
         return None
     most = MAX_AGENT_BYTES if name == "agent" else MAX_CLAIM_BYTES
+    if isinstance(value, str):
+        value = unicodedata.normalize("NFC", value)
     if not isinstance(value, str) or not value or len(value.encode("utf-8")) > most:
         raise _refused(f"has a claim '{name}' that is not a text of 1 to {most} bytes")
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp") for char in value):

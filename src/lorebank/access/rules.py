@@ -19,7 +19,7 @@ from lorebank.access.actions import (
     SHOWS_BANK,
     writes,
 )
-from lorebank.access.assembling import Layer, Undecidable, View
+from lorebank.access.assembling import Layer, Undecidable, View, scopes_of
 from lorebank.access.directory import AccessStore
 from lorebank.access.policy.narrow import narrow
 from lorebank.access.policy.public import unmapped_verdict
@@ -30,7 +30,7 @@ from lorebank.access.principal import Circumstances, Principal
 from lorebank.access.resolve import Decision
 from lorebank.access.standing import standing_problem, user_behind
 from lorebank.clock import Clock
-from lorebank.errors import LorebankError
+from lorebank.errors import LorebankError, printable
 from lorebank.ids import BankId
 from lorebank.tags import Leaf, Not, TagFilter, both
 
@@ -42,6 +42,8 @@ _MAX_CACHED = 4096
 _MAX_TOLD = 32
 """Statements named with a decision. With hundreds of policies each audit row would be mostly these; an
 explanation names all."""
+_MAX_SCOPES = 3
+"""Policies named where several narrow a service account."""
 _Key = tuple[Principal, str, BankId | None]
 
 
@@ -93,7 +95,7 @@ class PolicyRules:
         try:
             if any(layer.evaluate(LIST_BANKS, bank).denied for layer in view.layers(principal)):
                 return False
-            return any(self._judged(view, principal, action, bank)[0].allowed for action in SHOWS_BANK)
+            return any(self._judged(view, principal, action, bank).allowed for action in SHOWS_BANK)
         except (Undecidable, LorebankError, RecursionError) as exc:
             log.debug("whether a bank is listed could not be decided: %s", exc)
             return False
@@ -154,9 +156,10 @@ class PolicyRules:
     def _by_policies(
         self, view: View, principal: Principal, action: str, bank: str, user: str | None
     ) -> Decision:
-        verdict, reason = self._judged(view, principal, action, bank)
+        verdict = self._judged(view, principal, action, bank)
         told = _told(verdict)
         if not verdict.allowed:
+            reason = _narrowed(view, principal, action, bank) or _why_not(verdict)
             return Decision(allowed=False, user=user, determining=told, reason=reason)
         parameters = verdict.parameters
         if action == RETAIN:
@@ -175,15 +178,13 @@ class PolicyRules:
             determining=told,
         )
 
-    def _judged(self, view: View, principal: Principal, action: str, bank: str) -> tuple[Verdict, str]:
-        """The verdict with excluded providers refused; and why it is a refusal."""
+    def _judged(self, view: View, principal: Principal, action: str, bank: str) -> Verdict:
+        """The verdict, with excluded providers refused."""
         verdict = self.verdict(view, principal, action, bank)
-        if not verdict.allowed:
-            return verdict, _why_not(verdict)
-        if placed(principal.circumstances).provider in (verdict.parameters.exclude_providers or ()):
-            refused = replace(verdict, allowed=False, parameters=UNSET)
-            return refused, "the caller's provider is excluded"
-        return verdict, ""
+        excluded = verdict.parameters.exclude_providers or ()
+        if verdict.allowed and placed(principal.circumstances).provider in excluded:
+            return replace(verdict, allowed=False, parameters=UNSET)
+        return verdict
 
     def _own_only(
         self, view: View, principal: Principal, action: str, bank: str, parameters: Parameters
@@ -257,8 +258,24 @@ def _told(verdict: Verdict) -> tuple[str, ...]:
     return (*told, f"and {more} more") if more else told
 
 
+def _narrowed(view: View, principal: Principal, action: str, bank: str) -> str | None:
+    """Why, where a service account is refused only by what narrows it; None otherwise."""
+    own, *scopes = view.layers(principal)
+    if not scopes or not own.evaluate(action, bank).allowed:
+        return None
+    names = scopes_of(view.data, view.data.service_accounts[principal.id])
+    said = {name: scope.evaluate(action, bank) for name, scope in zip(names, scopes, strict=True)}
+    denying = [name for name, verdict in said.items() if verdict.denied]
+    refusing = denying or [name for name, verdict in said.items() if not verdict.allowed]
+    what = "denies it" if denying else "does not allow it"
+    told = ", ".join(f"'{printable(name)}'" for name in refusing[:_MAX_SCOPES])
+    more = f" and {len(refusing) - _MAX_SCOPES} more" if len(refusing) > _MAX_SCOPES else ""
+    return f"the scope of the service account {what}: policy {told}{more}"
+
+
 def _why_not(verdict: Verdict) -> str:
+    """Why not. Of a refusal that rests on allows, what they exclude is the reason."""
     if not verdict.denied:
-        return "no allow statement matches"
+        return "the caller's provider is excluded" if verdict.determining else "no allow statement matches"
     public = any(one.policy_id.startswith("bank-policy:") for one in verdict.determining)
     return "the bank's public access does not list it" if public else "a deny statement matches"

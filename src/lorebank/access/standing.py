@@ -28,7 +28,8 @@ def standing_problem(data: AccessData, principal: Principal, now: Micros) -> str
             return "the service account is not active"
     user = data.users.get(user_behind(data, principal) or "")
     if user is None or not user.is_active:
-        return "the user is not active"
+        owner = principal.kind == "service_account"
+        return "the owner of the service account is not active" if owner else "the user is not active"
     if principal.credential is not None:
         return _key_problem(data.keys_by_id.get(principal.credential), principal, now)
     return _mapping_problem(data, principal) if principal.by_token else None

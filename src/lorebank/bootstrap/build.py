@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,7 @@ from lorebank.storage.sqlite.directory import DataDirectory
 
 log = logging.getLogger(__name__)
 _DRAIN_S = 5.0
+_SAFE_KEY_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,23 @@ def open_directory(settings: Settings, address: str) -> tuple[DataDirectory, str
     except BaseException:
         directory.close()
         raise
-    for warning in directory.warnings:
+    for warning in (*directory.warnings, *_root_warnings(directory, settings)):
         log.warning("%s", warning)
     return directory, settings.root_api_key or read_root_key(settings.data_dir)
+
+
+def _root_warnings(directory: DataDirectory, settings: Settings) -> Iterator[str]:
+    root = directory.access.data.users.get(settings.root_user)
+    if root is not None and not root.is_active:
+        yield (
+            f"the root user '{settings.root_user}' is disabled, so that its key opens nothing; "
+            "stop the server and run 'lorebank access user enable' with its name"
+        )
+    if 0 < len(settings.root_api_key) < _SAFE_KEY_CHARS:
+        yield (
+            f"the root key has fewer than {_SAFE_KEY_CHARS} characters and may be guessed; "
+            "leave it out, and lorebank makes one"
+        )
 
 
 def read_root_key(data_dir: Path) -> str:

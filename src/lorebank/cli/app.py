@@ -104,7 +104,7 @@ def run(hooks: Hooks, argv: Sequence[str]) -> int:
         return exc.exit_code
     except click.ClickException as exc:
         state.as_json = state.as_json or "--json" in argv
-        return _fail(usage(exc.format_message()), state, hint=_hint(exc))
+        return _fail(usage(" ".join(exc.format_message().split())), state, hint=_hint(exc))
     except BrokenPipeError:
         _drop_stdout()
         return OK

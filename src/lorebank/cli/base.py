@@ -53,8 +53,11 @@ class State:
     def remote(self) -> Address | None:
         """The server named by --url or LOREBANK_URL; None when none is named."""
         url = self.url or os.environ.get(URL_ENV, "")
-        key = self.api_key or os.environ.get(KEY_ENV, "")
-        return Address(url, key) if url else None
+        return Address(url, self.own_key()) if url else None
+
+    def own_key(self) -> str:
+        """The key that the caller names: then he asks with it and nothing else, wherever the server is."""
+        return self.api_key or os.environ.get(KEY_ENV, "")
 
     @contextmanager
     def api(self) -> Iterator[Api]:
@@ -71,7 +74,7 @@ class State:
         """The server at `address`."""
         transport = HttpTransport(address.url)
         try:
-            yield Api(transport, self.api_key or address.key)
+            yield Api(transport, self.own_key() or address.key)
         finally:
             transport.close()
 
@@ -86,7 +89,7 @@ class State:
             if address is not None:
                 return stack.enter_context(self.api_at(address))
             try:
-                app, key = stack.enter_context(self.hooks.open_app(settings, owner=not self.api_key))
+                app, key = stack.enter_context(self.hooks.open_app(settings, owner=not self.own_key()))
             except Conflict:
                 if time.monotonic() > deadline:
                     raise
@@ -95,7 +98,7 @@ class State:
             from lorebank.cli.inprocess import running
 
             self.in_process = True
-            return Api(stack.enter_context(running(app, self.printer.note)), self.api_key or key)
+            return Api(stack.enter_context(running(app, self.printer.note)), self.own_key() or key)
 
 
 def _keep(context: click.Context, param: click.Parameter, value: Any) -> None:
@@ -110,7 +113,7 @@ def shared_options() -> list[click.Option]:
         click.Option(["-p", "--profile"], metavar="NAME", help="Use this profile's settings.", **kept),
         click.Option(["--data-dir"], metavar="DIR", help="Where everything is kept.", **kept),
         click.Option(["--url"], metavar="URL", help=f"Speak to the server there ({URL_ENV}).", **kept),
-        click.Option(["--api-key"], metavar="KEY", help=f"Key for --url ({KEY_ENV}).", **kept),
+        click.Option(["--api-key"], metavar="KEY", help=f"Key to ask with ({KEY_ENV}).", **kept),
         click.Option(["--json", "as_json"], is_flag=True, help="Print JSON and nothing else.", **kept),
     ]
 

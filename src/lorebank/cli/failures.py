@@ -61,7 +61,17 @@ _NEXT = {
     "Document": "'lorebank document list' shows a bank's documents.",
     "Memory": "'lorebank memory list' shows a bank's memories.",
     "Operation": "'lorebank operation list' shows a bank's operations.",
+    "User": "'lorebank access user list' shows the users; 'lorebank access user add' makes one.",
+    "Group": "'lorebank access group list' shows the groups; 'lorebank access group add' makes one.",
+    "Policy": "'lorebank access policy list' shows the policies; 'lorebank access policy put' makes one.",
+    "Service": "'lorebank access service-account list' shows the service accounts.",
 }
+_NOT_ALLOWED = (
+    "'lorebank access rights BANK' shows what a key may do; whoever administers the server learns the "
+    "reason from 'lorebank access explain'."
+)
+_KEYLESS = ("an API key is required", "the API key is not valid")
+_GIVE_KEY = "Give one with --api-key or LOREBANK_API_KEY; the server's 'lorebank key show' prints root's."
 
 
 def next_step(error: CliError) -> str:
@@ -69,7 +79,9 @@ def next_step(error: CliError) -> str:
     if error.code == "not_found" and error.message.endswith("not found"):
         return _NEXT.get(error.message.partition(" ")[0], "")
     if error.code == "unauthenticated":
-        return "Give one with --api-key or LOREBANK_API_KEY; the server's 'lorebank key show' prints it."
+        return _GIVE_KEY if error.message.startswith(_KEYLESS) else ""
+    if error.code == "forbidden" and error.message.endswith(" denied"):
+        return _NOT_ALLOWED
     return ""
 
 
@@ -100,4 +112,4 @@ def _problem(item: dict[str, Any]) -> str:
     loc = [str(part) for part in item.get("loc", ())]
     where = ".".join(loc[1:] if loc[:1] in (["body"], ["query"], ["path"]) and loc[1:] else loc)
     said = str(item.get("msg", "is not valid"))
-    return f"{where}: {said}" if where else said
+    return f"{where}: {said}" if where and not said.startswith(where) else said

@@ -58,6 +58,11 @@ def when(value: Any) -> str:
     return one_line(value)[:16].replace("T", " ")
 
 
+def moment(value: Any) -> str:
+    """A wire time to the second, as `2026-11-29 08:30:05` (UTC); empty for none."""
+    return one_line(value)[:19].replace("T", " ")
+
+
 def size(count: int) -> str:
     """A number of bytes for people."""
     amount = float(count)
@@ -106,6 +111,13 @@ class Printer:
         """A remark on stderr; nothing with `--json`."""
         if not self.as_json:
             print(safe(text), file=self._err)
+
+    def warn(self, text: str) -> None:
+        """A doubt about what was done, on stderr: a line, or an event with `--json`."""
+        if self.as_json:
+            self.event("warning", message=text)
+        else:
+            self.note(f"Warning: {text}")
 
     def event(self, name: str, **values: Any) -> None:
         """A JSON line on stderr with `--json`, otherwise a plain line."""

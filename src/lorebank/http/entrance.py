@@ -107,7 +107,7 @@ class Entrance:
 
         def write() -> None:
             try:
-                self._guard.refused(reason, operation, origin_of(exchange))
+                self._guard.refused(reason, operation, origin_of(exchange), error.who)
             except LorebankError as exc:
                 log.error("a refused credential could not be written to the audit log: %s", exc.message)
 

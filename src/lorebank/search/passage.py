@@ -15,7 +15,6 @@ _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'\u2019-]*(?: [^\W\d_][\w.'\u2019-]*){0,
 _NOT_SPEAKERS: Final = frozenset(
     {"note", "http", "https", "todo", "warning", "error", "re", "fwd", "subject", "ps"}
 )
-_TRAILING_NOTE = re.compile(r"\s*\[[^\[\]]*\]\s*$")
 _QUESTION_MARKS: Final = "?\uff1f\u061f"
 _QUESTION_TAIL_CHARS: Final = 60
 
@@ -64,8 +63,17 @@ def asks(text: str) -> bool:
     """True when the text ends in a question, a bracketed note behind it aside: its answer is likely what
     follows.
     """
-    body = _TRAILING_NOTE.sub("", text)
+    body = _without_note(text)
     return any(mark in body[-_QUESTION_TAIL_CHARS:] for mark in _QUESTION_MARKS)
+
+
+def _without_note(text: str) -> str:
+    """Looked for from the end: a pattern would try every blank of a text that is nothing but blanks."""
+    body = text.rstrip()
+    begin = body.rfind("[")
+    if begin < 0 or body.find("]", begin) != len(body) - 1:
+        return text
+    return body[:begin].rstrip()
 
 
 def embed_text(text: str, previous: str | None = None) -> str:

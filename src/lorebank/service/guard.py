@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NOWHERE = Origin()
 _MAX_TARGET_CHARS = 256
+_ID_FIELDS = frozenset({"id", "alias", "principal_type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,12 @@ class Guard:
             event = replace(event, target=_target(asked))
             return self._recorded(operation, asked, grant, event, origin)
 
-    def refused(self, reason: str, operation: str, origin: Origin) -> None:
-        """Note that somebody came without a valid credential."""
+    def refused(self, reason: str, operation: str, origin: Origin, who: str = "") -> None:
+        """Note that somebody came without a valid credential; `who` where it was valid once."""
         self._resolver.audit.record(
             AuditEvent(
                 at=now(),
-                principal="",
+                principal=who,
                 action=self.operations[operation].action,
                 outcome="unauthenticated",
                 operation=operation,
@@ -229,8 +230,11 @@ class Guard:
 
 def _target(asked: Call) -> str | None:
     """The ids of what is asked for inside the bank or the directory; never a text or a question."""
-    named = [str(value) for name, value in asked.params.items() if name.endswith(("_id", "alias")) and value]
-    own = getattr(asked.request, "id", None)
-    if isinstance(own, str):
-        named.append(own)
+    fields = getattr(type(asked.request), "model_fields", ())
+    sent = ((name, getattr(asked.request, name)) for name in fields)
+    named = [
+        value
+        for name, value in (*asked.params.items(), *sent)
+        if isinstance(value, str) and value and (name in _ID_FIELDS or name.endswith("_id"))
+    ]
     return "/".join(named)[:_MAX_TARGET_CHARS] or None

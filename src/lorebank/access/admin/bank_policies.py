@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from lorebank.access.admin.desk import Desk
 from lorebank.access.admin.policies import document_text
-from lorebank.access.directory import AccessData
+from lorebank.access.directory import AccessData, stored_document
 from lorebank.access.policy.document import parse_bank_policy
-from lorebank.errors import NotFound
+from lorebank.errors import NotFound, printable
 
 
 def document_of(data: AccessData, bank_id: str) -> Any:
-    """The document as it was sent; `NotFound` without one."""
+    """The document as it was sent; `NotFound` without one, `Corrupt` when it cannot be read."""
     text = data.bank_policies.get(bank_id)
     if text is None:
         raise NotFound(f"Bank '{bank_id}' has no policy")
-    return json.loads(text)
+    return stored_document(text, f"the policy of bank '{printable(bank_id)}'")
 
 
 def put(desk: Desk, bank_id: str, document: Any) -> None:

@@ -8,7 +8,9 @@ all of them reaches only those that may no more than himself.
 
 from __future__ import annotations
 
-from lorebank.access.actions import MANAGE_ACCOUNTS
+from collections.abc import Sized
+
+from lorebank.access.actions import ACTIONS, MANAGE_ACCOUNTS
 from lorebank.access.admin.gains import Change
 from lorebank.access.admin.side import Side
 from lorebank.access.assembling import View, scopes_of
@@ -17,6 +19,10 @@ from lorebank.access.policy.wider import Rights, representatives, wider
 from lorebank.access.principal import Principal
 from lorebank.access.rules import SERVER, PolicyRules
 from lorebank.errors import Forbidden
+
+MAX_QUESTIONS = 200_000
+"""Questions (an action on a bank) that one change may raise. They are asked while the directory is locked,
+some 20,000 a second: whoever writes policies must not keep others from revoking them for minutes."""
 
 
 def narrowed(data: AccessData, principal: Principal) -> bool:
@@ -32,11 +38,13 @@ def check_no_gain(rules: PolicyRules, caller: Principal, before: AccessData, aft
     earlier = View(before)
     change = Change(rules, earlier, View(after, earlier))
     bound = Side(rules, change.earlier, caller)
+    left = MAX_QUESTIONS
     for gain in change.gains():
         names = gain.banks
         if not gain.only:
             sides = (gain.before, gain.after, bound)
             names = representatives((one for side in sides for one in side.documents()), gain.banks)
+        left = _affordable(names, left)
         _refuse_wider(gain.after, gain.may, bound, names)
 
 
@@ -52,7 +60,20 @@ def check_not_wider(
         return
     side = Side(rules, View(data), target)
     names = representatives(one for each in (side, bound) for one in each.documents())
+    _affordable(names, MAX_QUESTIONS)
     _refuse_wider(side, side.may, bound, names)
+
+
+def _affordable(banks: Sized, left: int) -> int:
+    """What is left of the questions after these banks; `Forbidden` when that is too little: what cannot be
+    checked is not granted."""
+    left -= len(ACTIONS) * len(banks)
+    if left < 0:
+        raise Forbidden(
+            "this changes the rights on too many banks to be checked at once; make it in smaller parts, or "
+            "with the key of a user who needs no check"
+        )
+    return left
 
 
 def _refuse_wider(target: Side, rights: Rights, bound: Side, banks: tuple[str, ...]) -> None:

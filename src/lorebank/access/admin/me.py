@@ -12,7 +12,7 @@ def myself(data: AccessData, principal: Principal) -> User:
     """The user who asks with a credential of his own; `Forbidden` for everybody else, service accounts
     included: their keys are managed through the account."""
     if principal.kind != "user":
-        raise Forbidden("this is for users only: use an API key of the user, not of a service account")
+        raise Forbidden("this is for users only: use an API key of a user")
     return user_of(data, principal.id)
 
 

@@ -6,11 +6,8 @@ from dataclasses import replace
 
 from lorebank.access.admin.desk import Desk, wrong_field
 from lorebank.access.directory import AccessData, User
-from lorebank.access.principal import UNMAPPED
 from lorebank.errors import BadRequest, Conflict, NotFound
-
-_FOREIGN = ("sa:", "unmapped:", "local:", "user:")
-"""How the names of principals begin (`Principal.name`): a user of such an id could be taken for another."""
+from lorebank.ids import names_another
 
 
 def user_of(data: AccessData, user_id: str) -> User:
@@ -24,11 +21,8 @@ def user_of(data: AccessData, user_id: str) -> User:
 def create(desk: Desk, user: User) -> User:
     """A new user. `InvalidInput` for an id that would be taken for another principal's, `Conflict` when
     the id or the e-mail address is taken."""
-    if user.id == UNMAPPED or user.id.startswith(_FOREIGN):
-        words = ", ".join(f"'{word}'" for word in _FOREIGN)
-        raise wrong_field(
-            "id", f"must not be '{UNMAPPED}' and must not begin with {words}: those name others"
-        )
+    if (wrong := names_another(user.id)) is not None:
+        raise wrong_field("id", wrong)
     with desk.change() as writer:
         if user.id in writer.data().users:
             raise Conflict(f"User '{user.id}' already exists")
@@ -83,8 +77,9 @@ def add_channel(desk: Desk, user_id: str, provider: str, sender_id: str) -> None
     with desk.change() as writer:
         data = writer.data()
         user_of(data, user_id)
-        if (provider, sender_id) in data.channels:
-            raise Conflict(f"Channel '{provider}:{sender_id}' is already mapped")
+        owner = data.channels.get((provider, sender_id))
+        if owner is not None:
+            raise Conflict(f"Channel '{provider}:{sender_id}' is already mapped to user '{owner}'")
         writer.add_channel(user_id, provider, sender_id)
 
 

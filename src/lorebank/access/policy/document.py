@@ -139,7 +139,7 @@ def _banks(raw: dict[str, object], loc: Loc) -> tuple[str, ...]:
 
 def _patterns(value: object, loc: Loc) -> tuple[str, ...]:
     # Bank ids are in NFC; a pattern in another form would silently match nothing, a deny among them.
-    return tuple(unicodedata.normalize("NFC", one) for one in strings(value, loc))
+    return tuple(map(_normal, strings(value, loc)))
 
 
 def _parameters(raw: dict[str, object], loc: Loc) -> Parameters:
@@ -169,7 +169,7 @@ def _roles(value: object, loc: Loc) -> tuple[str, ...]:
 
 
 def _tags(value: object, loc: Loc) -> tuple[str, ...]:
-    tags = [unicodedata.normalize("NFC", one) for one in strings(value, loc)]
+    tags = [_normal(one) for one in strings(value, loc)]
     for index, tag in enumerate(tags):
         if tag.startswith(RESERVED_TAG_PREFIXES):
             raise problem(
@@ -179,7 +179,12 @@ def _tags(value: object, loc: Loc) -> tuple[str, ...]:
 
 
 def _providers(value: object, loc: Loc) -> tuple[str, ...]:
-    return tuple(sorted(set(strings(value, loc, empty=True))))
+    # Claims are in NFC too, like whatever is compared with them.
+    return tuple(sorted(set(map(_normal, strings(value, loc, empty=True)))))
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 # bank policies
@@ -187,7 +192,7 @@ def _providers(value: object, loc: Loc) -> tuple[str, ...]:
 
 def _scope(raw: dict[str, object], loc: Loc) -> tuple[ContextScope, str]:
     scope: ContextScope = one_of(_required(raw, "scope", loc), (*loc, "scope"), get_args(ContextScope))
-    return scope, a_string(_required(raw, "value", loc), (*loc, "value"))
+    return scope, _normal(a_string(_required(raw, "value", loc), (*loc, "value")))
 
 
 def _strategy_override(value: object, loc: Loc) -> StrategyOverride:

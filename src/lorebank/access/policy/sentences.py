@@ -122,14 +122,22 @@ def _mend(miss: NearMiss, explanation: Explanation) -> str:
     if miss.lacks == "bank":
         return (
             f"{miss.ref} allows {explanation.action}, but on {has}: "
-            f"add '{explanation.bank}' to its banks to allow it."
+            f"add '{explanation.bank}' to its banks to allow it.{_literal_stars(miss.has)}"
         )
     if miss.lacks == "action":
         return (
-            f"{miss.ref} speaks of {_place(explanation.bank)}, but of {has}: "
+            f"{miss.ref} allows {has} on {_place(explanation.bank)}: "
             f"add '{explanation.action}' to its actions to allow it."
         )
     return f"{miss.ref} would allow it, but only for {_and(miss.has)}."
+
+
+def _literal_stars(patterns: Iterable[str]) -> str:
+    """A warning where a star does not do what its author may have meant."""
+    for pattern in patterns:
+        if pattern != EVERY_BANK and "*" in pattern and not pattern.endswith("::*"):
+            return f" A star means others only in '*' and after '::': '{pattern}' names one bank."
+    return ""
 
 
 def _exclusion(explanation: Explanation) -> Iterator[str]:

@@ -76,13 +76,14 @@ class Attached:
 
 @dataclass(frozen=True, slots=True, order=True)
 class StatementRef:
-    """A statement by the id of its policy and its place in the document, from 0."""
+    """A statement by the id of its policy and its place in the document, from 0; -1 is the default of a
+    bank policy's public access."""
 
     policy_id: str
     index: int
 
     def __str__(self) -> str:
-        return f"{self.policy_id}#{self.index}"
+        return f"{self.policy_id}#{self.index if self.index >= 0 else 'default'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from lorebank.access.actions import ACTIONS
-from lorebank.access.policy.match import EVERY_BANK
+from lorebank.access.policy.match import EVERY_BANK, patterns_of, prefix_sizes
 from lorebank.access.policy.tag_filter import key_of
 from lorebank.access.policy.values import BUDGETS, Parameters, PolicyDocument, TagGroup, Verdict
 
@@ -47,19 +47,36 @@ def less_restricted(mine: Parameters, bound: Parameters) -> str | None:
 
 
 def representatives(documents: Iterable[PolicyDocument], names: Iterable[str] = ()) -> tuple[str, ...]:
-    """Bank names, sorted, that stand for all banks: whatever bank there is, one of these is matched
-    by the same patterns of the documents.
+    """Bank names, sorted, that stand for all banks: whatever bank there is, the statements of the
+    documents speak of one of these in the same way.
 
-    They are each bank that is named, each prefix with a name nobody mentions behind it, `*` (the
-    server itself) and such a name alone. `names` are further banks of interest, for instance those
-    with a bank policy.
+    They are one of the named banks for each set of statements that names it, each prefix with a name
+    nobody mentions behind it, `*` (the server itself) and such a name alone. `names` are further banks
+    of interest, for instance those with a bank policy.
     """
-    patterns = {
-        pattern for document in documents for statement in document.statements for pattern in statement.banks
-    }
-    fresh = _unmentioned(patterns)
-    found = {pattern[:-1] + fresh if pattern.endswith("::*") else pattern for pattern in patterns}
-    return tuple(sorted({*found, *names, EVERY_BANK, fresh}))
+    speaking: dict[str, list[int]] = {}
+    statements = (statement for document in documents for statement in document.statements)
+    for number, statement in enumerate(statements):
+        for pattern in statement.banks:
+            speaking.setdefault(pattern, []).append(number)
+    fresh = _unmentioned(speaking)
+    found = {pattern[:-1] + fresh if pattern.endswith("::*") else pattern for pattern in speaking}
+    sizes = prefix_sizes(speaking)
+    # A statement may list a thousand banks: they are one question, not a thousand.
+    alike = {_heard(speaking, sizes, bank): bank for bank in sorted(found, reverse=True)}
+    return tuple(sorted({*alike.values(), *names, EVERY_BANK, fresh}))
+
+
+def _heard(
+    speaking: Mapping[str, list[int]], sizes: tuple[int, ...], bank: str
+) -> frozenset[tuple[int, int]]:
+    """Which statements speak of the bank by its name or a prefix, and how closely. Those that speak of
+    every bank tell no two banks apart."""
+    levels: dict[int, int] = {}
+    for pattern, level in patterns_of(bank, sizes):
+        if pattern != EVERY_BANK:
+            levels.update(dict.fromkeys(speaking.get(pattern, ()), level))
+    return frozenset(levels.items())
 
 
 def _unmentioned(patterns: Iterable[str]) -> str:

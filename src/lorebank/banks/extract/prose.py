@@ -60,11 +60,11 @@ def _packed(block: str, offset: int) -> Iterator[tuple[int, str]]:
     for sentence in short_sentences(block, MOST_WORDS):
         length = size_in_words(sentence.strip())
         full = words + length > MOST_WORDS or (count >= _MOST_SENTENCES and words >= ENOUGH_WORDS)
-        if held.strip() and full:
+        if count and full:  # something is held that is not blank
             yield begin, held.strip()
             begin, held, words, count = begin + len(held), "", 0, 0
         held += sentence
         if sentence.strip():
             words, count = words + length, count + 1
-    if held.strip():
+    if count:
         yield begin, held.strip()

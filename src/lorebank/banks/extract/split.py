@@ -6,7 +6,10 @@ import re
 from itertools import pairwise
 
 # A sentence ends after closing marks and the space that follows; in Chinese and Japanese there is no space.
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[؟۔।]\s*|\n+")
+# A run of marks is looked at from its begin only, and as a whole: else each of a hundred thousand dots would
+# be a begin of its own, and the interpreter would do nothing else for an hour.
+_MARKS = r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s+"
+_END = re.compile(_MARKS + r"|[。！？]+[」』”’）]*\s*|[؟۔।]\s*|\n+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|no|nr|e\.g|i\.e|approx|fig|inc|ltd|co|jr|sr|bzw|z\.b|ca|usw|vgl|u\.a"
     r"|a\.m|p\.m)|\b[A-Z]|\b\d{1,3})\.\s+$",
@@ -17,7 +20,7 @@ _NUMBERED = re.compile(r"\b\d{1,3}\.\s+$")
 SEPARATORS = (
     re.compile(r"\n\s*\n+"),
     re.compile(r"\n+"),
-    re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？؟]+[」』”’）]*"),
+    re.compile(_MARKS + r"|[。！？؟]+[」』”’）]*"),
     re.compile(r"[,;:，、；：]\s*"),
     re.compile(r"\s+"),
 )

@@ -190,7 +190,10 @@ def _into_empty(
     grant = target_grant(tools, job.handle.grant, bank_id)
     whole_banks.checked(overrides, tools.settings)
     mark = _mark(job)
-    made = existing(tools, grant) is None
+    there = existing(tools, grant)
+    made = there is None
+    if there is not None:
+        _check_overwritten(tools, grant, there, name, overrides)
     target = tools.banks.create(grant, name, tools.clock())
     try:
         if made:
@@ -203,6 +206,17 @@ def _into_empty(
         raise
     tools.vectors(target)
     return {"bank_id": bank_id, "counts": counts}
+
+
+def _check_overwritten(
+    tools: TransferTools, grant: Grant, there: BankHandle, name: str | None, overrides: Mapping[str, Any]
+) -> None:
+    """`Forbidden` when a bank has a name or settings already that the caller may not change."""
+    row = there.bank
+    if row.name and name not in (None, row.name):
+        tools.resolver.resolve(grant.principal, "bank:update", grant.bank)
+    if any(key in row.config and row.config[key] != value for key, value in overrides.items()):
+        tools.resolver.resolve(grant.principal, "bank:config:update", grant.bank)
 
 
 def _filled(job: Job, target: BankHandle, mark: str, fill: Fill) -> dict[str, int]:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import click
 
-from lorebank.cli.api import Api
+from lorebank.cli.api import Api, bank_path
 from lorebank.cli.base import Group, State, pass_state
 from lorebank.cli.failures import FAILED, OK, CliError, usage
-from lorebank.cli.output import Column, Printer, when
+from lorebank.cli.output import Column, Printer, moment
 from lorebank.cli.progress import operation_step, watch
 from lorebank.cli.wire import path
 
 LOGS = path("v1", "lorebank", "audit-logs")
 PAGE = 500
+UNBROKEN = 18  # characters of a name or an action that are not broken in a list
 OUTCOMES = ("allow", "deny", "failure", "unauthenticated", "done", "error", "note")
 _EXPECTED = re.compile(r"([1-9]\d{0,17}):([0-9a-f]{64})")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,10 +32,21 @@ def audit() -> None:
     """The audit log: who did what, and what was refused."""
 
 
+def _kind_and_id(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and ":" not in value:
+        raise click.BadParameter(f"say of which kind it is: user:{value} or sa:{value}")
+    return value
+
+
 def _filters(command: F) -> F:
     options = (
         click.option("-b", "--bank", metavar="BANK", help="Only of this bank."),
-        click.option("--principal", metavar="NAME", help="Only of this one, for example user:bob or sa:ci."),
+        click.option(
+            "--principal",
+            metavar="NAME",
+            callback=_kind_and_id,
+            help="Only of this one, for example user:bob or sa:ci.",
+        ),
         click.option("--action", metavar="ACTION", help="Only this action, for example bank:recall."),
         click.option("--outcome", type=click.Choice(OUTCOMES), help="Only what ended so."),
         click.option("--request-id", metavar="ID", help="Only of this request."),
@@ -51,35 +64,69 @@ def _filters(command: F) -> F:
 @click.option("--offset", type=click.IntRange(0), default=0, help="Rows to skip.")
 @pass_state
 def list_rows(state: State, /, **asked: Any) -> None:
-    """List rows, newest first."""
+    """List rows, newest first.
+
+    Times are in UTC. 'on' is the bank, or else the id of what was asked for. --json has all fields, with
+    the row's number and the statements that decided. With --bank the right to see that bank's rows
+    (bank:audit:list) is enough.
+    """
+    page = {name: asked.pop(name) for name in ("limit", "offset")}
     with state.api() as api:
-        answer = api.get(LOGS, **asked)
+        answer = _Rows(api, asked).page(**page)
+    state.printer.result(answer, lambda: _show(state.printer, answer["items"]))
+
+
+def _show(printer: Printer, items: list[dict[str, Any]]) -> None:
+    rows = [_row(item) for item in items]
     columns = (
-        Column("row", right=True, whole=True),
         Column("time", whole=True),
-        Column("who"),
-        Column("action"),
-        Column("bank"),
+        Column("who", whole=_short(rows, 1)),
+        Column("action", whole=_short(rows, 2)),
+        Column("on"),
         Column("outcome"),
-        Column("why"),
     )
-    rows = [_row(item) for item in answer["items"]]
-    state.printer.result(answer, lambda: state.printer.table(columns, rows, "No row matches."))
+    printer.table(columns, rows, "No row matches.")
+
+
+class _Rows:
+    """The rows that match. Who may not read the whole server's log reads the one bank's that he names."""
+
+    def __init__(self, api: Api, asked: dict[str, Any]) -> None:
+        self._api = api
+        self._target, self._asked = LOGS, asked
+
+    def page(self, limit: int, offset: int) -> Any:
+        """One page, newest first."""
+        try:
+            return self._api.get(self._target, **self._asked, limit=limit, offset=offset)
+        except CliError as exc:
+            bank = self._asked.get("bank")
+            if exc.code != "forbidden" or bank is None:
+                raise
+        self._target = bank_path(bank, "audit-logs")
+        self._asked = {name: value for name, value in self._asked.items() if name != "bank"}
+        return self.page(limit, offset)
+
+
+def _short(rows: Sequence[Sequence[Any]], column: int) -> bool:
+    return all(len(row[column]) <= UNBROKEN for row in rows)
 
 
 def _row(item: dict[str, Any]) -> tuple[Any, ...]:
     data = item["metadata"]
-    why = data["reason"] or ", ".join(data["determining"])
     who = data["principal"] or "nobody"
     return (
-        item["id"],
-        when(item["started_at"])[5:],
+        moment(item["started_at"]),
         who,
         item["action"],
-        item["bank_id"],
-        data["outcome"],
-        why,
+        item["bank_id"] or data["target"],
+        _outcome(data["outcome"], data["reason"]),
     )
+
+
+def _outcome(outcome: str, reason: str) -> str:
+    """The outcome, and why not where something was refused."""
+    return f"{outcome}: {reason}" if reason and outcome not in ("allow", "done") else outcome
 
 
 @audit.command("verify")
@@ -122,7 +169,9 @@ def _verified(printer: Printer, result: dict[str, Any]) -> None:
     for problem in result["problems"]:
         printer.say(problem)
     if not result["problems"]:
-        printer.say(f"The chain is whole: {result['rows']} rows.")
+        first = result["head_seq"] - result["rows"] + 1
+        since = f", from row {first} on; those before went because of their age" if first > 1 else ""
+        printer.say(f"The chain is whole: {result['rows']} rows{since}.")
     printer.raw(f"{result['head_seq']}:{result['head_hash']}")
 
 
@@ -132,16 +181,24 @@ def _verified(printer: Printer, result: dict[str, Any]) -> None:
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @pass_state
 def export(state: State, /, output: str | None, force: bool, **asked: Any) -> None:
-    """Write all rows that match as JSON lines, newest first, each with its place in the chain."""
+    """Write all rows that match as JSON lines.
+
+    Newest first, each with its place in the chain.
+    """
     asked["end_date"] = asked["end_date"] or datetime.now(UTC).isoformat()
     with state.api() as api:
         if output is None:
             for item in _all(api, asked):
                 state.printer.raw(json.dumps(item, ensure_ascii=True))
             return
-        count = _to_file(Path(output), _all(api, asked), force=force)
+        count = _to_file(Path(output), _begun(_all(api, asked)), force=force)
     result = {"file": output, "rows": count}
     state.printer.result(result, lambda: state.printer.say(f"Wrote {count} rows to {output}."))
+
+
+def _begun(items: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The same items, the first one fetched: a request that is refused leaves no empty file behind."""
+    return chain(list(islice(items, 1)), items)
 
 
 def _to_file(target: Path, items: Iterator[dict[str, Any]], *, force: bool) -> int:
@@ -163,9 +220,9 @@ def _write(file: TextIO, items: Iterator[dict[str, Any]]) -> int:
 def _all(api: Api, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Every row once. Rows that are written meanwhile come in front and push the others back, so that a
     page may begin with rows that were there already; none is passed over."""
-    last, offset = float("inf"), 0
+    rows, last, offset = _Rows(api, asked), float("inf"), 0
     while True:
-        items = api.get(LOGS, **asked, limit=PAGE, offset=offset)["items"]
+        items = rows.page(PAGE, offset)["items"]
         yield from (item for item in items if item["metadata"]["seq"] < last)
         if len(items) < PAGE:
             return

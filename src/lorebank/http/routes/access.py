@@ -1,4 +1,4 @@
-"""What lorebank adds to the admin API: explanations of decisions, and the list of keys."""
+"""What lorebank adds to the admin API: explanations of decisions, the list of keys, all that a user has."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ from lorebank.service.requests.access import AccessKeysQuery, ExplainQuery
 BINDINGS = (
     bind("GET", "/v1/lorebank/access/explain", "explain_access", query=ExplainQuery),
     bind("GET", "/v1/lorebank/access/keys", "list_access_keys", query=AccessKeysQuery),
+    bind("GET", "/v1/lorebank/access/users/{user_id}", "get_user_access"),
 )

@@ -8,6 +8,7 @@ from typing import Any
 from lorebank.banks import banks
 from lorebank.banks.banks import ListedBank
 from lorebank.clock import to_iso
+from lorebank.errors import NotFound
 from lorebank.ids import BankId, check_id
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
@@ -16,6 +17,8 @@ from lorebank.storage.ports import Page
 from lorebank.storage.rows import BankRow
 
 _TRAITS = ("skepticism", "literalism", "empathy")
+_OF_PROFILE = frozenset({"reflect_mission", *(f"disposition_{trait}" for trait in _TRAITS)})
+"""The settings that a bank's profile shows."""
 _NOT_SETTINGS = ("name", "mission", "background", "disposition")
 
 
@@ -59,9 +62,11 @@ def _profile(call: Call, row: BankRow) -> Wire:
 
 
 def create_or_update_bank(call: Call) -> Wire:
-    """BankProfileResponse; makes the bank when it is missing."""
+    """BankProfileResponse; makes the bank when it is missing. To change one that is there takes more than
+    the right to make banks."""
     name, updates = _wanted(call.request)
     context = call.context
+    _check_changes(call, "bank:update", name, updates)
     row = banks.create_or_update(context.banks, call.grant, context.settings, name, updates, context.clock())
     return _profile(call, row)
 
@@ -70,8 +75,24 @@ def update_bank(call: Call) -> Wire:
     """BankProfileResponse; the bank must exist."""
     name, updates = _wanted(call.request)
     context = call.context
+    _check_changes(call, None, name, updates)
     row = banks.update(context.banks, call.grant, context.settings, name, updates, context.clock())
     return _profile(call, row)
+
+
+def _check_changes(call: Call, action: str | None, name: str | None, updates: dict[str, Any]) -> None:
+    """`Forbidden` when the bank is there, would be changed, and the caller may not do `action`; nor, where
+    more than its profile would change, `bank:config:update`: by whichever route settings are changed."""
+    try:
+        row = banks.row_of(call.context.banks, call.grant)
+    except NotFound:
+        return
+    changed = {key for key, value in updates.items() if row.config.get(key) != value}
+    needed = [action] if action and (changed or name not in (None, row.name)) else []
+    if changed - _OF_PROFILE:
+        needed.append("bank:config:update")
+    for one in needed:
+        call.context.resolver.resolve(call.grant.principal, one, call.grant.bank)
 
 
 def _wanted(request: Any) -> tuple[str | None, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from lorebank.banks import banks
 from lorebank.banks import config as configs
 from lorebank.banks.config_keys import KEYS, Key
-from lorebank.errors import BadRequest, NeedsLLM
+from lorebank.errors import BadRequest, NeedsLLM, NotFound
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
@@ -46,6 +46,11 @@ def update_bank_config(call: Call) -> Wire:
 
 def _apply(call: Call, updates: Mapping[str, Any]) -> BankRow:
     context = call.context
+    try:
+        banks.row_of(context.banks, call.grant)
+    except NotFound:
+        # Settings of a bank do not imply making one.
+        context.resolver.resolve(call.grant.principal, "bank:create", call.grant.bank)
     return banks.create_or_update(context.banks, call.grant, context.settings, None, updates, context.clock())
 
 

@@ -28,11 +28,12 @@ def health(call: Call) -> dict[str, Any] | Status:
 
 
 def get_readiness(call: Call) -> dict[str, Any] | Status:
-    """Whether requests can be answered: the registry is open."""
+    """Whether requests can be answered: the registry is open. Says too whether the embedder is loaded:
+    until it is, recall answers by keyword."""
     answer = health(call)
     if isinstance(answer, Status):
         return Status(503, {"status": "not_ready"})
-    return {"status": "ready"}
+    return {"status": "ready", "models": {"embedder": call.context.embedders.target.status.state}}
 
 
 def get_liveness(call: Call) -> dict[str, Any]:

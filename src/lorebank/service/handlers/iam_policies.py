@@ -64,8 +64,13 @@ def _attachment(one: Attachment) -> Wire:
 
 
 def list_policy_attachments(call: Call) -> list[Wire]:
-    """Where a policy is attached; nowhere for an unknown one."""
-    found = policies.attachments_of(data_of(call), call.params["policy_id"])
+    """Where a policy is attached, or what is attached to a principal; nothing for an unknown one."""
+    data, asked = data_of(call), call.params
+    policy_id, kind, id = asked["policy_id"], asked["principal_type"], asked["principal_id"]
+    if id is None:
+        found = policies.attachments_of(data, policy_id)
+    else:
+        found = [one for one in data.attachments.get((kind, id), ()) if policy_id in (None, one.policy_id)]
     return [_attachment(one) for one in found]
 
 

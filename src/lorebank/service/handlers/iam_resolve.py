@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from lorebank.access.admin import bank_policies
 from lorebank.access.directory import AccessData
-from lorebank.access.principal import UNMAPPED, Circumstances, Principal
+from lorebank.access.principal import Circumstances, Principal
 from lorebank.access.resolve import Decision
-from lorebank.errors import BadRequest
+from lorebank.access.subject import subject
 from lorebank.ids import check_bank_id
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
@@ -36,44 +36,18 @@ def debug_resolve(call: Call) -> Wire:
     bank = call.context.banks.canonical(check_bank_id(call.params["bank"]))
     principal = _principal(call.params, data)
     decision = access.rules.decide(principal, call.params["action"], bank)
-    text = data.bank_policies.get(bank)
     return {
         "tenant_id": _tenant(principal),
         "principal_type": principal.kind,
         "access": _access(decision, _resolved(data, principal)),
-        "bank_policy": None if text is None else json.loads(text),
+        "bank_policy": bank_policies.document_of(data, bank) if bank in data.bank_policies else None,
     }
 
 
 def _principal(params: Mapping[str, Any], data: AccessData) -> Principal:
-    where = Circumstances(
-        provider=params["provider"], channel=params["channel"], topic=params["topic"], agent=params["agent"]
-    )
-    if params["sa_id"] is not None:
-        return Principal("service_account", params["sa_id"], where)
-    if params["user_id"] is not None:
-        return Principal("user", params["user_id"], where)
-    if params["sender"] is not None:
-        return _of_sender(params["sender"], where, data)
-    raise BadRequest("Provide one of: sa_id, user_id, sender")
-
-
-def _of_sender(sender: str, where: Circumstances, data: AccessData) -> Principal:
-    """As a gateway's token would arrive: the sender's provider stands in for one that is not given."""
-    provider, colon, sender_id = sender.partition(":")
-    if not (provider and colon and sender_id):
-        raise BadRequest("sender must be 'provider:id', for example 'telegram:123456'")
-    where = Circumstances(
-        where.provider if where.provider is not None else provider,
-        where.channel,
-        where.topic,
-        where.agent,
-        sender,
-    )
-    user_id = data.channels.get((provider, sender_id))
-    if user_id is None:
-        return Principal("unmapped", UNMAPPED, where, by_token=True)
-    return Principal("user", user_id, where, by_token=True)
+    where = Circumstances(params["provider"], params["channel"], params["topic"], params["agent"])
+    named = {name: params[name] for name in ("sa_id", "user_id", "sender")}
+    return subject(data, where, **named)
 
 
 def _tenant(principal: Principal) -> str:

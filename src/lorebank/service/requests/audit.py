@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -28,10 +29,13 @@ def _whole_name(value: str | None) -> str | None:
 
 
 class AuditLogsQuery(Between):
-    """Which rows of one bank to list, newest first."""
+    """Which rows of one bank to list, newest first. `principal`, `outcome`, `request_id` are ours."""
 
     action: Text = None
     transport: Text = None
+    principal: Text = None
+    outcome: Annotated[Outcome | None, BeforeValidator(_blank_is_none)] = None
+    request_id: Text = None
     limit: Rows = 50
     offset: Offset = 0
 
@@ -39,8 +43,11 @@ class AuditLogsQuery(Between):
     def wanted(self) -> AuditQuery:
         """The same as a question to the audit log; both ends of the range are included."""
         return AuditQuery(
+            principal=self.principal or None,
             action=_whole_name(self.action),
+            outcome=self.outcome,
             transport=self.transport or None,
+            request_id=self.request_id or None,
             start=None if self.start_date is None else to_micros(self.start_date),
             end=None if self.end_date is None else to_micros(self.end_date) + 1,
         )
@@ -70,25 +77,12 @@ class ServerAuditLogsQuery(AuditLogsQuery):
     """Which rows of the whole server to list."""
 
     transport: Annotated[Transport | None, BeforeValidator(_blank_is_none)] = None
-    principal: Text = None
-    outcome: Annotated[Outcome | None, BeforeValidator(_blank_is_none)] = None
     bank: OptionalId = None
-    request_id: Text = None
 
     @property
     def wanted(self) -> AuditQuery:
         """The same as a question to the audit log."""
-        asked = super().wanted
-        return AuditQuery(
-            bank=self.bank,
-            principal=self.principal or None,
-            action=asked.action,
-            outcome=self.outcome,
-            transport=asked.transport,
-            request_id=self.request_id or None,
-            start=asked.start,
-            end=asked.end,
-        )
+        return replace(super().wanted, bank=self.bank)
 
 
 class ServerAuditStatsQuery(AuditStatsQuery):

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StrictInt, model_validat
 
 from lorebank.service.requests.base import RequestModel
 from lorebank.service.requests.fields import Id, Moment, at_most, wrong
-from lorebank.service.requests.queries import Query
+from lorebank.service.requests.queries import OptionalId, Query
 
 Name = Annotated[str, at_most("name_chars", "characters")]
 PrincipalTypeName = Literal["user", "group", "service_account"]
@@ -17,6 +17,8 @@ Document = dict[str, Any]
 
 
 def _check_email(value: str) -> str:
+    if not value.strip():  # an address is one user's only, and so the second one without would be refused
+        raise wrong("must not be empty; leave it out, or send null", "email")
     if any(not char.isprintable() for char in value) or len(value) > 320:
         raise wrong("must be at most 320 printable characters", "email")
     return value
@@ -170,9 +172,19 @@ class UpsertBankPolicyRequest(RequestModel):
 
 
 class AttachmentsQuery(Query):
-    """Whose attachments to list."""
+    """Whose attachments to list: a policy's, a principal's, or that of one at the other."""
 
-    policy_id: Id
+    policy_id: OptionalId = None
+    principal_type: PrincipalTypeName | None = None
+    principal_id: OptionalId = None
+
+    @model_validator(mode="after")
+    def _something(self) -> AttachmentsQuery:
+        if (self.principal_type is None) != (self.principal_id is None):
+            raise wrong("principal_type and principal_id go together", "missing")
+        if self.policy_id is None and self.principal_id is None:
+            raise wrong("policy_id is required, or principal_type and principal_id", "missing")
+        return self
 
 
 class ResolveQuery(Query):

@@ -42,7 +42,9 @@ class SqlAccessWriter:
     # users and what maps to them
 
     def add_user(self, user: User, now: Micros) -> None:
-        taken = f"the user id '{user.id}' or the e-mail address is taken"
+        taken = "the e-mail address is another user's"
+        if user.id in self.data().users:
+            taken = f"the user id '{user.id}' is taken"
         self._put(SQL.insert_user, ("users",), taken, **_user(user), now=now)
 
     def put_user(self, user: User, now: Micros) -> None:

@@ -41,7 +41,7 @@ class AuditFile:
             with translated():
                 # What is kept in the page cache needs no waiting for the disk; `sync` waits where it must.
                 self._db.execute("PRAGMA synchronous = NORMAL")
-                self.uuid = str(self._db.execute(SQL.log).fetchone()[0])
+                self.uuid = log_row(self._db)[0]
             with disk():
                 self._wal = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
         except BaseException:
@@ -165,6 +165,17 @@ class AuditFile:
                 self._reader = db
                 return
         db.close()
+
+
+def log_row(db: sqlite3.Connection) -> tuple[str, int, str]:
+    """(id of the log, number and hash of the newest row that was removed); `Corrupt` when that is gone."""
+    found = db.execute(SQL.log).fetchone()
+    if found is None:
+        raise Corrupt(
+            f"{AUDIT_FILE} of the data directory does not say which log it is: its row in the table 'log' "
+            "is gone; bring the file back with 'lorebank restore'"
+        )
+    return str(found[0]), int(found[1]), str(found[2])
 
 
 def open_audit(folder: Path, registry: Registry) -> tuple[AuditFile, bool]:

@@ -11,13 +11,14 @@ from lorebank.access.audit import AuditEvent, AuditQuery, AuditRow, Verified, ca
 from lorebank.clock import Micros
 from lorebank.errors import Corrupt, InvalidInput, printable
 from lorebank.storage.ports import Listing, Page
-from lorebank.storage.sqlite.audit_file import SQL, AuditFile
+from lorebank.storage.sqlite.audit_file import SQL, AuditFile, log_row
 from lorebank.storage.sqlite.connect import translated
 from lorebank.storage.sqlite.reader_base import both_clauses, window
 
 Progress = Callable[[str, int, int], None]
 """Told (stage, done, total); it may raise to stop the work."""
 WIDTHS = {"minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000}
+_TRIM = "audit:trim"
 _TRIM_BATCH = 1_000
 _PROGRESS_EVERY = 10_000
 _MOST_PROBLEMS = 100
@@ -68,7 +69,7 @@ class AuditLog:
         """Whether the row of this number has this hash, as far as that can be told: rows removed
         because of their age are believed."""
         with self._file.reading() as db:
-            _, anchor, anchor_hash = db.execute(SQL.log).fetchone()
+            _, anchor, anchor_hash = log_row(db)
             found = db.execute(SQL.hash_at, {"seq": seq}).fetchone()
         return bool(seq < anchor or hash == (anchor_hash if seq == anchor else found and found[0]))
 
@@ -99,7 +100,7 @@ class AuditLog:
     def verify(self, progress: Progress) -> Verified:
         """Walk the whole chain, one row at a time in memory; at most 100 problems are told."""
         with self._file.reading() as db:
-            _, seq, hash = db.execute(SQL.log).fetchone()
+            _, seq, hash = log_row(db)
             noted = self._noted()
             total = db.execute(SQL.count).fetchone()[0]
             walk = Walk(seq, hash, noted)
@@ -122,7 +123,7 @@ class AuditLog:
         """
         with self._file.reading() as db:
             last = db.execute(SQL.last_before, {"before": before}).fetchone()[0]
-            anchor = db.execute(SQL.log).fetchone()[1]
+            anchor = log_row(db)[1]
         if last is None or last <= anchor:
             return 0
         gone = int(last - anchor)
@@ -145,6 +146,8 @@ class Walk:
 
     def __init__(self, seq: int, hash: str, noted: tuple[int, str] | None) -> None:
         self.rows = 0
+        self._removed = seq
+        self._accounted = 0
         self._seq = seq
         self._hash = hash
         self._noted = noted
@@ -158,14 +161,18 @@ class Walk:
             self._tell(f"rows {self._seq + 1} to {seq - 1} are missing")
         if hash != link(self._hash, seq, text):
             self._tell(f"row {seq} or the one before it was changed")
-        if _repeated(text) != columns:
+        event = _read(text)
+        if event is None or [event[name] for name in _COLUMNS] != columns:
             self._tell(f"row {seq}: its columns do not say what its event says")
+        self._accounted = max(self._accounted, _removed_through(event))
         if self._noted is not None and self._noted[0] == seq and self._noted[1] != hash:
             self._tell(f"row {seq} is not the row that the registry knows")
         self._seq, self._hash = seq, hash
 
     def verified(self) -> Verified:
         """What was found."""
+        if self._accounted < self._removed:
+            self._tell(f"rows up to {self._removed} were removed, and no later row says that they were")
         if self._noted is not None and self._noted[0] > self._seq:
             self._tell(f"rows {self._seq + 1} to {self._noted[0]} at the end are missing")
         return Verified(self.rows, self._seq, self._hash, tuple(self._problems))
@@ -175,13 +182,23 @@ class Walk:
             self._problems.append(problem)
 
 
-def _repeated(text: str) -> list[Any] | None:
-    """What the columns of a row with this event must hold; None where it cannot be read."""
+def _read(text: str) -> dict[str, Any] | None:
+    """The event of a row with all that its columns repeat; None where it cannot be read."""
     try:
         event = json.loads(text)
-        return [event[name] for name in _COLUMNS]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, TypeError):
         return None
+    return event if isinstance(event, dict) and all(name in event for name in _COLUMNS) else None
+
+
+def _removed_through(event: Mapping[str, Any] | None) -> int:
+    """Up to which row a note of `trim` says that rows go; 0 for any other event. `trim` notes before it
+    removes, and a later trim that takes the note has one of its own, which reaches further."""
+    if event is None or event["action"] != _TRIM or event["outcome"] != "note":
+        return 0
+    extra = event.get("extra")
+    through = extra.get("through") if isinstance(extra, dict) else None
+    return through if isinstance(through, int) else 0
 
 
 def _where(query: AuditQuery) -> tuple[str, dict[str, Any]]:
@@ -225,7 +242,7 @@ def _trimmed(before: Micros, through: int, gone: int) -> AuditEvent:
     return AuditEvent(
         at=clock.now(),
         principal="local:server",
-        action="audit:trim",
+        action=_TRIM,
         outcome="note",
         operation="trim_audit_log",
         reason=f"{gone} rows were removed because of their age",

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from lorebank import clock
+from lorebank.access.assembling import View
 from lorebank.access.audit import AuditEvent, Outcome
 from lorebank.access.resolve import Epoch, Resolver
 from lorebank.errors import Corrupt, InvalidInput, Unavailable
@@ -124,8 +125,9 @@ class DataDirectory:
         return self._pool.open_count()
 
     def check(self) -> list[str]:
-        """What is wrong with registry, audit log and its chain, and with registry against stores' folders."""
+        """What is wrong with registry, policies, audit log and its chain, and registry against folders."""
         problems = self._registry.check() + self._audit_file.check()
+        problems += [f"access: {text}" for text in View(self.access.data).problems()]
         problems += [f"audit log: {text}" for text in self.audit.verify(_unwatched).problems]
         wanted = {row.store_id: row.bank_id for row in self._registry.all_rows()}
         with disk():

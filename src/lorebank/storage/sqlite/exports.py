@@ -59,11 +59,20 @@ def drop_exports(folder: Path, before: Micros) -> int:
     dropped = 0
     with disk():
         for path in (folder / EXPORTS).iterdir():
-            if path.stat().st_mtime_ns // 1000 < before:
+            written = _written(path)
+            if written is not None and written < before:
                 path.unlink(missing_ok=True)
                 dropped += 1
         sync_folder(folder / EXPORTS)
     return dropped
+
+
+def _written(path: Path) -> Micros | None:
+    """When a file was written; None when it is gone: a draft that has just got its name."""
+    try:
+        return path.stat().st_mtime_ns // 1000
+    except FileNotFoundError:
+        return None
 
 
 def _path(folder: Path, name: str) -> Path:

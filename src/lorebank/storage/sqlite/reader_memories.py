@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -60,9 +59,7 @@ class MemoryReads(ReaderBase):
             for tag in values.tags_of(tag_set):
                 counts[tag] += count
         wanted = wildcard(text)
-        found = [
-            (tag, count) for tag, count in counts.items() if wanted is None or wanted.fullmatch(fold(tag))
-        ]
+        found = [(tag, count) for tag, count in counts.items() if wanted is None or fits(wanted, fold(tag))]
         found.sort(key=lambda item: (-item[1], item[0]))
         return Listing(found[page.offset : page.offset + page.limit], len(found))
 
@@ -173,11 +170,30 @@ def time_range(
     return clauses, {"start": start, "end": end}
 
 
-def wildcard(text: str | None) -> re.Pattern[str] | None:
-    """A pattern for case-folded text in which `*` stands for anything; None for no restriction."""
-    if text is None or not text.strip():
-        return None
-    return re.compile(".*".join(re.escape(piece) for piece in fold(text).split("*")), re.DOTALL)
+def wildcard(text: str | None) -> tuple[str, ...] | None:
+    """The parts of a pattern in which `*` stands for anything, case-folded; None for no restriction."""
+    return None if text is None or not text.strip() else tuple(fold(text).split("*"))
+
+
+def fits(pieces: tuple[str, ...], folded: str) -> bool:
+    """Whether the whole of a case-folded text is the parts of a pattern, with anything in between.
+
+    Each part is looked for behind the one before, and never again elsewhere: the first place leaves the
+    most room for the others. A regular expression would try all places, for hours, with the
+    interpreter's lock in its hand.
+    """
+    if len(pieces) == 1:
+        return folded == pieces[0]
+    first, *inner, last = pieces
+    if not folded.startswith(first):
+        return False
+    at = len(first)
+    for piece in inner:
+        found = folded.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return len(folded) - at >= len(last) and folded.endswith(last)
 
 
 def _bucket_sql(field: str, width: str) -> str:

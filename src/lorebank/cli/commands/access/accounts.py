@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lorebank.cli.base import Group, State, confirm, confirm_option, pass_state
-from lorebank.cli.commands.access.common import done, iam
+from lorebank.cli.commands.access.common import done, iam, state_word
 from lorebank.cli.output import Column, one_line
 
 
@@ -45,7 +45,7 @@ def list_accounts(state: State) -> None:
             one["id"],
             one["owner_user_id"],
             one["scoping_policy_id"],
-            "active" if one["is_active"] else "disabled",
+            state_word(one),
         )
         for one in answer
     ]

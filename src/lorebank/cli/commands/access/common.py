@@ -41,6 +41,11 @@ def found(api: Api, target: str) -> Any:
         raise
 
 
+def state_word(one: dict[str, Any]) -> str:
+    """Whether a user or an account is let in."""
+    return "active" if one["is_active"] else "disabled"
+
+
 def without_none(**values: Any) -> dict[str, Any]:
     """The values that were given."""
     return {name: value for name, value in values.items() if value is not None}

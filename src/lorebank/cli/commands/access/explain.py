@@ -22,7 +22,7 @@ _VERDICTS = {
 
 @click.command(cls=Command)
 @click.option("--user", metavar="ID", help="This user, with one of his keys.")
-@click.option("--sa", metavar="ID", help="This service account.")
+@click.option("--sa", "--service-account", "sa", metavar="ID", help="This service account.")
 @click.option("--sender", metavar="PROVIDER:ID", help="This sender of a gateway, known or not.")
 @bank_option
 @click.option(

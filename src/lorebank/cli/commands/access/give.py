@@ -57,14 +57,19 @@ def give(state: State, level: str, user_id: str, bank: str, expires: str | None,
         "detached": taken,
         "api_key": key["api_key"] if key else None,
     }
-    state.printer.result(answer, lambda: _told(state.printer, answer, level))
+    state.printer.result(answer, lambda: _told(state.printer, answer, level, key))
 
 
-def _canonical(api: Api, bank: str) -> tuple[bool, str]:
-    """(whether the bank is there, the name by which policies know it)."""
+def _canonical(api: Api, bank: str) -> tuple[bool | None, str]:
+    """(whether the bank is there, None when that may not be seen; the name by which policies know it)."""
     if bank == EVERY_BANK:
         return True, bank
-    profile = found(api, bank_path(bank, "profile"))
+    try:
+        profile = found(api, bank_path(bank, "profile"))
+    except CliError as exc:
+        if exc.code == "forbidden":  # who administers users need not see banks
+            return None, bank
+        raise
     return (False, bank) if profile is None else (True, str(profile["bank_id"]))
 
 
@@ -109,24 +114,22 @@ def _other_levels(bank: str, level: str) -> list[str]:
 
 
 def _detach(api: Api, policy_id: str, user_id: str) -> bool:
-    try:
-        api.delete(iam("policy-attachments", policy_id, "user", user_id))
-    except CliError as exc:
-        if exc.code == "not_found":
-            return False
-        raise
+    attached = api.get(iam("policy-attachments"), policy_id=policy_id)
+    if ("user", user_id) not in {(one["principal_type"], one["principal_id"]) for one in attached}:
+        return False
+    api.delete(iam("policy-attachments", policy_id, "user", user_id))
     return True
 
 
-def _told(printer: Printer, answer: dict[str, Any], level: str) -> None:
+def _told(printer: Printer, answer: dict[str, Any], level: str, key: dict[str, Any] | None) -> None:
     bank = "every bank" if answer["bank_id"] == EVERY_BANK else f"the bank '{answer['bank_id']}'"
     who = answer["user_id"]
     printer.note(f"{who} has {level} on {bank} (policy {answer['policy_id']}).")
     for policy_id in answer["detached"]:
         printer.note(f"Taken away: {policy_id}.")
-    if not answer["bank_exists"]:
+    if answer["bank_exists"] is False:
         printer.note(f"There is no bank '{answer['bank_id']}' yet.")
-    if answer["api_key"]:
-        show_new_key(printer, answer["api_key"])
+    if key is not None:
+        show_new_key(printer, key)
     else:
         printer.note(f"{who} has a key already; --new-key makes another.")

@@ -6,6 +6,7 @@ import click
 
 from lorebank.cli.base import Group, State, confirm, confirm_option, pass_state
 from lorebank.cli.commands.access.common import done, iam
+from lorebank.cli.commands.access.holdings import show_group
 from lorebank.cli.output import Column, one_line
 
 
@@ -34,6 +35,19 @@ def list_groups(state: State) -> None:
     rows = [(one["id"], one["display_name"]) for one in answer]
     columns = (Column("group"), Column("name"))
     state.printer.result(answer, lambda: state.printer.table(columns, rows, "There is no group."))
+
+
+@group.command("show")
+@click.argument("group_id", metavar="ID")
+@pass_state
+def show_group_of(state: State, group_id: str) -> None:
+    """Show a group with its members and the policies that hold for them."""
+    with state.api() as api:
+        answer = dict(api.get(iam("groups", group_id)))
+        answer["members"] = api.get(iam("groups", group_id, "members"))
+        attached = {"principal_type": "group", "principal_id": group_id}
+        answer["policies"] = api.get(iam("policy-attachments"), **attached)
+    state.printer.result(answer, lambda: show_group(state.printer, answer))
 
 
 @group.command("remove")

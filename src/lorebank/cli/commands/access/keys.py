@@ -18,8 +18,9 @@ from lorebank.cli.commands.access.common import (
     principal_options,
     without_none,
 )
+from lorebank.cli.commands.access.holdings import date, ends
 from lorebank.cli.failures import MISSING, CliError, usage
-from lorebank.cli.output import Column, Printer, one_line, when
+from lorebank.cli.output import Column, Printer, one_line
 
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _SPAN = re.compile(r"([1-9]\d{0,4})([hdw])")
@@ -42,7 +43,7 @@ def create_key(
     kind, owner = one_of(user=user, service_account=service_account)
     with state.api() as api:
         answer = make_key(api, kind, owner, description, expires)
-    state.printer.result(answer, lambda: show_new_key(state.printer, answer["api_key"]))
+    state.printer.result(answer, lambda: show_new_key(state.printer, answer))
 
 
 def make_key(api: Api, kind: str, owner: str, description: str | None, expires: str | None) -> Any:
@@ -51,10 +52,11 @@ def make_key(api: Api, kind: str, owner: str, description: str | None, expires: 
     return api.post(keys_path(kind, owner), without_none(description=description, expires_at=ends))
 
 
-def show_new_key(printer: Printer, secret: str) -> None:
+def show_new_key(printer: Printer, made: dict[str, Any]) -> None:
     """The key on a line of its own, and what to do with it on stderr."""
-    printer.raw(secret)
+    printer.raw(made["api_key"])
     printer.note("Keep this key: it is shown this once, and only its digest is stored.")
+    printer.note(f"'lorebank access key revoke {made['id']}' ends it.")
 
 
 def _end_of(span: str) -> datetime:
@@ -68,15 +70,19 @@ def _end_of(span: str) -> datetime:
 @principal_options("user", "service-account")
 @pass_state
 def list_keys(state: State, user: str | None, service_account: str | None) -> None:
-    """List keys with their last use and their end; of all owners when none is named."""
+    """List keys with their last use and their end.
+
+    Of all owners when none is named. Keys of one owner stand in the order in which they were made.
+    """
     with state.api() as api:
         answer = all_keys(api, user=user, service_account=service_account)
     rows = [
         (
             one["id"],
             f"{'sa:' if one['kind'] == 'service_account' else ''}{one['owner_id']}",
-            _date(one["last_used_at"]) or "never",
-            _ends(one),
+            date(one["created_at"]),
+            date(one["last_used_at"]) or "never",
+            ends(one),
             one["description"],
         )
         for one in answer["items"]
@@ -84,6 +90,7 @@ def list_keys(state: State, user: str | None, service_account: str | None) -> No
     columns = (
         Column("id", whole=True),
         Column("owner"),
+        Column("made", whole=True),
         Column("last use", whole=True),
         Column("ends", whole=True),
         Column("for"),
@@ -96,22 +103,15 @@ def all_keys(api: Api, **owner: str | None) -> Any:
     return api.get(lorebank_access("keys"), **owner)
 
 
-def _ends(one: dict[str, Any]) -> str:
-    if one["expires_at"] is None:
-        return "never"
-    return "expired" if one["expired"] else _date(one["expires_at"])
-
-
-def _date(value: Any) -> str:
-    return when(value)[:10]
-
-
 @key.command("revoke")
 @click.argument("key_id", metavar="ID")
 @confirm_option
 @pass_state
 def revoke_key(state: State, key_id: str, yes: bool) -> None:
-    """Revoke a key: it is refused from now on, also for requests that are under way."""
+    """Revoke a key: it is refused from now on.
+
+    That holds for requests that are under way, too. 'lorebank access key list' shows the ids.
+    """
     with state.api() as api:
         one = next((found for found in all_keys(api)["items"] if found["id"] == key_id), None)
         if one is None:

@@ -10,7 +10,7 @@ import click
 
 from lorebank.cli.api import Api
 from lorebank.cli.base import Group, State, confirm, confirm_option, pass_state
-from lorebank.cli.commands.access.common import done, iam, json_file
+from lorebank.cli.commands.access.common import done, found, iam, json_file
 from lorebank.cli.failures import CliError
 from lorebank.cli.output import Column, one_line
 
@@ -43,6 +43,21 @@ def show_policy(state: State, policy_id: str) -> None:
     state.printer.result(answer, lambda: state.printer.raw(json.dumps(answer["document"], indent=2)))
 
 
+@policy.command("attachments")
+@click.argument("policy_id", metavar="ID")
+@pass_state
+def list_attachments(state: State, policy_id: str) -> None:
+    """List for whom a policy holds."""
+    with state.api() as api:
+        api.get(iam("policies", policy_id))  # an unknown policy is told; it has no attachments otherwise
+        answer = api.get(iam("policy-attachments"), policy_id=policy_id)
+    rows = [(one["principal_type"].replace("_", " "), one["principal_id"], one["priority"]) for one in answer]
+    columns = (Column("kind"), Column("id"), Column("priority", right=True))
+    state.printer.result(
+        answer, lambda: state.printer.table(columns, rows, "The policy is attached to nobody.")
+    )
+
+
 @policy.command("put")
 @click.argument("file")
 @click.option("--id", "policy_id", metavar="ID", help="The policy's id. Default: FILE without its ending.")
@@ -60,13 +75,25 @@ def put_policy(state: State, file: str, policy_id: str | None, name: str | None)
 def store_policy(api: Api, policy_id: str, document: Any, name: str | None) -> tuple[Any, bool]:
     """Replace the policy, or make it when it is missing; whether it was made."""
     changed = {"document": document, **({"display_name": name} if name is not None else {})}
-    try:
-        return api.put(iam("policies", policy_id), changed), False
-    except CliError as exc:
-        if exc.code != "not_found":
-            raise
+    if not _known_missing(api, policy_id):
+        try:
+            return api.put(iam("policies", policy_id), changed), False
+        except CliError as exc:
+            if exc.code != "not_found":
+                raise
     body = {"id": policy_id, "display_name": name or policy_id, "document": document}
     return api.post(iam("policies"), body), True
+
+
+def _known_missing(api: Api, policy_id: str) -> bool:
+    """Looked at before a write, because a write that fails leaves a row in the audit log. False also for
+    who may write policies but not read them."""
+    try:
+        return found(api, iam("policies", policy_id)) is None
+    except CliError as exc:
+        if exc.code == "forbidden":
+            return False
+        raise
 
 
 @policy.command("remove")

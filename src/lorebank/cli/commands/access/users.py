@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from lorebank.cli.base import Group, State, confirm, confirm_option, pass_state
-from lorebank.cli.commands.access.common import done, iam, lorebank_access, without_none
+from lorebank.cli.commands.access.common import done, iam, lorebank_access, state_word, without_none
+from lorebank.cli.commands.access.holdings import show_all
 from lorebank.cli.output import Column, one_line
 
 
@@ -35,7 +34,7 @@ def list_users(state: State) -> None:
     """List all users."""
     with state.api() as api:
         answer = api.get(iam("users"))
-    rows = [(u["id"], u["display_name"], u.get("email"), _state(u)) for u in answer]
+    rows = [(u["id"], u["display_name"], u.get("email"), state_word(u)) for u in answer]
     columns = (Column("user"), Column("name"), Column("e-mail"), Column("state", whole=True))
     state.printer.result(answer, lambda: state.printer.table(columns, rows, "There is no user."))
 
@@ -44,27 +43,30 @@ def list_users(state: State) -> None:
 @click.argument("user_id", metavar="ID")
 @pass_state
 def show_user(state: State, user_id: str) -> None:
-    """Show a user with his channels and keys."""
+    """Show a user with all that he has.
+
+    That is his channels and groups, the policies that hold for him, his service accounts with the
+    policies that narrow them, and his keys.
+    """
     with state.api() as api:
-        answer = dict(api.get(iam("users", user_id)))
-        answer["channels"] = api.get(iam("users", user_id, "channels"))
-        answer["keys"] = api.get(lorebank_access("keys"), user=user_id)["items"]
-    told = [
-        ("user", answer["id"]),
-        ("name", answer["display_name"]),
-        ("e-mail", answer.get("email")),
-        ("state", _state(answer)),
-        ("channels", [f"{c['provider']}:{c['sender_id']}" for c in answer["channels"]] or None),
-        ("keys", [f"{k['id']} ({k['api_key_prefix']})" for k in answer["keys"]] or None),
-    ]
-    state.printer.result(answer, lambda: state.printer.pairs(told))
+        answer = api.get(lorebank_access("users", user_id))
+    state.printer.result(answer, lambda: show_all(state.printer, answer))
 
 
 @user.command("disable")
 @click.argument("user_id", metavar="ID")
+@confirm_option
 @pass_state
-def disable_user(state: State, user_id: str) -> None:
-    """Refuse a user's keys, tokens and service accounts from now on. Nothing is deleted."""
+def disable_user(state: State, user_id: str, yes: bool) -> None:
+    """Refuse a user's keys, tokens and service accounts from now on.
+
+    Nothing is deleted. Only for the root user it asks, because the key that commands use is his.
+    """
+    if not yes and user_id == state.settings().root_user:
+        confirm(
+            f"Disable the root user '{one_line(user_id)}'? Commands on this computer use his key. "
+            "To undo it, stop the server, then run 'lorebank access user enable'."
+        )
     with state.api() as api:
         answer = api.put(iam("users", user_id), {"is_active": False})
     done(state, answer, f"Disabled '{user_id}'; 'lorebank access user enable' undoes it.")
@@ -85,13 +87,12 @@ def enable_user(state: State, user_id: str) -> None:
 @confirm_option
 @pass_state
 def remove_user(state: State, user_id: str, yes: bool) -> None:
-    """Delete a user with his channels, keys, attachments and service accounts."""
+    """Delete a user with all that is his.
+
+    That is his channels, keys, attachments and service accounts.
+    """
     if not yes:
         confirm(f"Delete the user '{one_line(user_id)}' with his keys and service accounts?")
     with state.api() as api:
         answer = api.delete(iam("users", user_id))
     done(state, answer, f"Deleted the user '{user_id}'.")
-
-
-def _state(one: dict[str, Any]) -> str:
-    return "active" if one["is_active"] else "disabled"
