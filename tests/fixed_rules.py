@@ -15,7 +15,8 @@ class FixedRules:
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
         """Allowed, unfiltered, exactly for root."""
-        return Decision(allowed=principal.kind == "local" or principal.id == "root", may_reserve=True)
+        root = principal.kind == "local" or principal.id == "root"
+        return Decision(allowed=root, may_reserve=root, may_replace=root)
 
     def shows(self, principal: Principal, bank: BankId) -> bool:
         """What root may do, root sees."""

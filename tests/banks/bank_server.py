@@ -56,7 +56,7 @@ class ThreeRules:
 
     def decide(self, principal: Principal, action: str, bank: BankId | None) -> Decision:
         if principal == ROOT:
-            return Decision(True, may_reserve=True)
+            return Decision(True, may_reserve=True, may_replace=True)
         return Decision(principal == READER, PUBLIC)
 
     def shows(self, principal: Principal, bank: BankId) -> bool:

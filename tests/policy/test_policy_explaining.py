@@ -182,7 +182,8 @@ def test_an_unmapped_sender_is_told_of_public_access() -> None:
 
     assert sentences("bank:recall")[:3] == (
         "bank:recall on 'shop' is allowed.",
-        "bank-policy:shop#default allows bank:recall on 'shop' (the public access of bank 'shop', its default).",
+        "bank-policy:shop#default allows bank:recall on 'shop' "
+        "(the public access of bank 'shop', its default).",
         "recall_budget is 'low', from bank-policy:shop#default.",
     )
     assert sentences("bank:recall", provider="web")[1:] == (
@@ -192,7 +193,8 @@ def test_an_unmapped_sender_is_told_of_public_access() -> None:
         "in the public access of bank 'shop'.",
     )
     assert sentences("bank:retain")[1:] == (
-        "bank-policy:shop#default allows 'bank:recall' on 'shop': add 'bank:retain' to its actions to allow it.",
+        "bank-policy:shop#default allows 'bank:recall' on 'shop': "
+        "add 'bank:retain' to its actions to allow it.",
         "bank-policy:shop#1 would allow it, but only for channel 'c'.",
         "Or map the sender to a user who may.",
     )

@@ -16,6 +16,8 @@ LIST_BANKS = "bank:list"
 OWN_RIGHTS = "bank:access"
 OWN_PROFILE = "iam:me:read"
 RESERVED_TAGS = "bank:tags:reserved"
+UPDATE_DOCUMENTS = "bank:documents:update"
+CREATE_BANK = "bank:create"
 ATTACH = "iam:attachments:write"
 MANAGE_ACCOUNTS = "iam:service_accounts:manage"
 
@@ -26,7 +28,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
         RETAIN: "store new memories",
         LIST_BANKS: "see the bank in lists",
         "bank:read": "read a bank's profile",
-        "bank:create": "make a bank with its first settings",
+        CREATE_BANK: "make a bank with its first settings",
         "bank:update": "change a bank's profile",
         "bank:delete": "delete a bank with everything in it",
         OWN_RIGHTS: "ask for one's own rights on a bank; everybody may",
@@ -46,7 +48,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
         "bank:documents:delete": "delete documents",
         "bank:documents:get": "read documents and chunks",
         "bank:documents:list": "list documents",
-        "bank:documents:update": "change or reprocess documents",
+        UPDATE_DOCUMENTS: "change or reprocess documents, and retain over other people's",
         "bank:entities:get": "read an entity with its memories",
         "bank:entities:list": "list entities",
         "bank:export": "export a bank and download exports",
@@ -61,7 +63,7 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
         "bank:memories:delete": "delete memories",
         "bank:memories:get": "read one memory",
         "bank:memories:list": "list memories",
-        "bank:memories:update": "change memories",
+        "bank:memories:update": "change memories, and see what was changed",
         "bank:mental_models:create": "add a mental model",
         "bank:mental_models:delete": "delete a mental model",
         "bank:mental_models:get": "read a mental model",

@@ -36,7 +36,8 @@ class Grant:
     forgotten. `parameters` are the merged behavioural parameters. `own_operations` tells that of
     operations the holder sees only those that he started. `user` is the user behind the principal
     (None: nobody). `auto_tags` are the tags that whatever he stores gets; `may_reserve` tells
-    whether he may set `user:` and `agent:` tags himself. `epoch` is the access epoch at which this
+    whether he may set `user:` and `agent:` tags himself, `may_replace` whether he may store over a
+    document that is not marked as his own. `epoch` is the access epoch at which this
     was decided.
     """
 
@@ -50,8 +51,14 @@ class Grant:
     user: str | None = None
     auto_tags: tuple[str, ...] = ()
     may_reserve: bool = False
+    may_replace: bool = False
     ticket: Ticket | None = None
     seal: object = field(default=None, repr=False, compare=False)
+
+    @property
+    def user_tag(self) -> str | None:
+        """The tag by which what the holder's user stored is known; None for strangers and the owner."""
+        return None if self.user is None else f"user:{self.user}"
 
     def shows_the_same(self, other: Grant) -> bool:
         """Whether what was read under `other` may be shown under this grant as it is."""

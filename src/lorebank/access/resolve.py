@@ -28,7 +28,8 @@ from lorebank.tags import TagFilter
 class Decision:
     """What the rules say, with all that an allowed action carries (see `Grant`).
 
-    `reason` says why not, for the audit log and for explanations. `failure` tells that no decision
+    `reason` says why not, for the audit log and for explanations; `denied` that a statement denies it,
+    where otherwise none allows it. `failure` tells that no decision
     could be made (a broken policy, an unknown action): that denies too, as 503. `credential_gone`
     tells that the key or account with which the caller came is not valid any more.
     """
@@ -40,8 +41,10 @@ class Decision:
     user: str | None = None
     auto_tags: tuple[str, ...] = ()
     may_reserve: bool = False
+    may_replace: bool = False
     determining: tuple[str, ...] = ()
     reason: str = ""
+    denied: bool = False
     failure: bool = False
     credential_gone: bool = False
 
@@ -171,6 +174,11 @@ class Resolver:
         """Whether it would be granted. A question, not an access: nothing is recorded."""
         return self.rules.decide(principal, action, bank).allowed
 
+    def refuse_denied(self, principal: Principal, action: str, bank: BankId) -> None:
+        """`Forbidden`, recorded, where a statement denies it; for what another right includes otherwise."""
+        if self.rules.decide(principal, action, bank).denied:
+            self.resolve(principal, action, bank)
+
     def within_list(self, listing: Grant, action: str, bank: BankId) -> Grant | None:
         """The holder's grant on one bank of a list, None when it is denied. Not recorded: the list's own
         row stands for all its banks."""
@@ -215,6 +223,7 @@ def _grant(principal: Principal, action: str, bank: BankId | None, epoch: int, d
         user=decision.user,
         auto_tags=decision.auto_tags,
         may_reserve=decision.may_reserve,
+        may_replace=decision.may_replace,
         seal=_SEAL,
     )
 

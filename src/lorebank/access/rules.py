@@ -17,6 +17,7 @@ from lorebank.access.actions import (
     RESERVED_TAGS,
     RETAIN,
     SHOWS_BANK,
+    UPDATE_DOCUMENTS,
     writes,
 )
 from lorebank.access.assembling import Layer, Undecidable, View, scopes_of
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 SERVER = "*"
 """The bank on which actions on the server are decided: only a literal `*` matches it (specs, Admin API)."""
 PENDING_LABELS = "labels:pending"
+MAX_TAG_GROUPS = 500
+"""More filters than this on one caller are a mistake, and would make every query slow."""
 _MAX_CACHED = 4096
 _MAX_TOLD = 32
 """Statements named with a decision. With hundreds of policies each audit row would be mostly these; an
@@ -71,7 +74,8 @@ class PolicyRules:
         if action not in ACTIONS:
             return Decision(allowed=False, failure=True, reason="there is no such action")
         if principal.kind == "local":
-            return Decision(allowed=True, may_reserve=True, reason="the owner of the data directory")
+            whole = "the owner of the data directory"
+            return Decision(allowed=True, may_reserve=True, may_replace=True, reason=whole)
         view, decided = self._current()
         gone = standing_problem(view.data, principal, self._now())
         if gone is not None:
@@ -160,8 +164,10 @@ class PolicyRules:
         told = _told(verdict)
         if not verdict.allowed:
             reason = _narrowed(view, principal, action, bank) or _why_not(verdict)
-            return Decision(allowed=False, user=user, determining=told, reason=reason)
+            return Decision(allowed=False, user=user, determining=told, reason=reason, denied=verdict.denied)
         parameters = verdict.parameters
+        if len(parameters.recall_tag_groups or ()) > MAX_TAG_GROUPS:
+            raise Undecidable(f"more than {MAX_TAG_GROUPS} tag groups hold for the caller on this bank")
         if action == RETAIN:
             context = placed(principal.circumstances)
             strategy = strategy_for(parameters, _bank_policy(view, bank), context)
@@ -175,6 +181,7 @@ class PolicyRules:
             user=user,
             auto_tags=self._auto_tags(principal, user),
             may_reserve=reserving and self.said(view, principal, RESERVED_TAGS, bank).allowed,
+            may_replace=action == RETAIN and self.said(view, principal, UPDATE_DOCUMENTS, bank).allowed,
             determining=told,
         )
 
@@ -203,7 +210,7 @@ class PolicyRules:
         agent = principal.circumstances.agent
         tags = [f"agent:{agent}"] if agent else []
         if user is not None and user != self._root:
-            tags.append(f"user:{user}")
+            tags.append(f"user:{user}")  # Grant.user_tag
         return tuple(sorted(tags))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from lorebank.access.actions import LIST_BANKS, writes
+from lorebank.access.actions import CREATE_BANK, LIST_BANKS, writes
 from lorebank.access.audit import AuditEvent, Origin, Outcome
 from lorebank.access.grant import Grant
 from lorebank.access.principal import Principal
@@ -223,6 +223,8 @@ class Guard:
         try:
             return self._context.banks.open(grant)
         except NotFound:
+            if grant.bank is not None:
+                self._resolver.refuse_denied(grant.principal, CREATE_BANK, grant.bank)
             if operation.check is not None:
                 operation.check(replace(asked, grant_or_none=grant))
             return self._context.banks.create(grant, None, self._context.clock())

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lorebank.access.actions import UPDATE_DOCUMENTS
+from lorebank.access.grant import Grant
 from lorebank.banks.chunk_ids import bank_prefix, chunk_id
 from lorebank.banks.retain import delta
 from lorebank.banks.retain.delta import Delta
@@ -16,7 +18,7 @@ from lorebank.banks.retain.drafts import Draft
 from lorebank.banks.retain.facts import Part
 from lorebank.banks.retain.items import joined_tags
 from lorebank.clock import Micros
-from lorebank.errors import BadRequest
+from lorebank.errors import BadRequest, Forbidden
 from lorebank.storage.ports import BankWriter, MemoryQuery, Page
 from lorebank.storage.rows import Chunk, Document, DocumentEvent, Memory, NewMemory
 
@@ -49,9 +51,10 @@ class Commit:
     """One write of several documents. Use `document` for each, then `finish`, in one transaction."""
 
     def __init__(
-        self, writer: BankWriter, bank_id: str, now: Micros, operation_id: str | None = None
+        self, writer: BankWriter, grant: Grant, bank_id: str, now: Micros, operation_id: str | None = None
     ) -> None:
         self._writer = writer
+        self._grant = grant
         self._bank_id = bank_id
         self._prefix = bank_prefix(bank_id)
         self._now = now
@@ -65,6 +68,8 @@ class Commit:
         """Store one document: its row, its changed chunks; its memories are added by `finish`."""
         draft, writer = prepared.draft, self._writer
         stored = writer.document(draft.document_id) if draft.named or draft.way != "replace" else None
+        if stored is not None and draft.way in ("replace", "append"):
+            self._refuse_foreign(stored)
         change = self._change(prepared, stored)
         retracted = self._retracted_memories(draft.document_id) if change.removed else ()
         removed = writer.remove_chunks(change.removed) if change.removed else 0
@@ -79,6 +84,16 @@ class Commit:
             draft.document_id, _EVENTS[draft.way], self._now, self._operation_id, facts_removed=removed
         )
         self._events.append((event, span))
+
+    def _refuse_foreign(self, stored: Document) -> None:
+        """Storing new memories does not include undoing what somebody else stored (issue 3: nothing
+        implies deleting). One's own documents carry the tag of their user."""
+        grant = self._grant
+        if grant.user_tag not in stored.tags and not grant.may_replace:
+            raise Forbidden(
+                f"document '{stored.id[:200]}' is somebody else's: {UPDATE_DOCUMENTS} denied; "
+                "retain under another document_id"
+            )
 
     def finish(self) -> Written:
         """Add the memories and the history entries of all documents."""

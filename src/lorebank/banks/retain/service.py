@@ -118,7 +118,7 @@ def write(
     operation_id: str | None = None,
 ) -> Written:
     """Add the prepared documents to an open write transaction."""
-    commit = Commit(writer, handle.bank.bank_id, tools.clock(), operation_id)
+    commit = Commit(writer, handle.grant, handle.bank.bank_id, tools.clock(), operation_id)
     for one in prepared:
         commit.document(one)
     undecided = sorted({group for one in prepared for part in one.parts for group in part.undecided})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from lorebank.access.policy.naming import denies_bank
 from lorebank.banks import banks
 from lorebank.banks.banks import ListedBank
 from lorebank.clock import to_iso
-from lorebank.errors import NotFound
+from lorebank.errors import Conflict, NotFound
 from lorebank.ids import BankId, check_id
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
@@ -138,8 +139,19 @@ def create_bank_alias(call: Call) -> Wire:
     that name: a name claimed for one's own bank is lost to all others."""
     alias = check_id(call.request.alias, "alias", max_bytes=call.context.settings.limits.id_bytes)
     call.context.resolver.resolve(call.grant.principal, "bank:create", BankId(alias))
+    _refuse_named_by_policy(call, alias)
     banks.add_alias(call.context.banks, call.grant, alias, call.request.primary)
     return list_bank_aliases(call)
+
+
+def _refuse_named_by_policy(call: Call, alias: str) -> None:
+    """What a policy denies under this name would hold for nothing: rights are decided on the bank's id."""
+    data = call.context.access.store.data
+    if alias in data.bank_policies or any(denies_bank(one.text, alias) for one in data.policies.values()):
+        raise Conflict(
+            f"a policy restricts a bank '{alias[:200]}', so the name cannot stand for another bank; "
+            "choose another alias, or change the policy first"
+        )
 
 
 def set_bank_alias_primary(call: Call) -> Wire:
