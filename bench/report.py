@@ -30,6 +30,7 @@ MARKS = {
     "recall mid, 1 clients, at 100000": "35 / 70 ms, aim 20 / 40",
     "recall mid, 8 clients, at 100000": "40 requests/s, aim 80",
     "retain one item a request": "p95 30 ms, aim 15",
+    "recall mid with 1 and 1,000 policies, in turn, at 5000": "overhead under 5 %",
     "decision, 1000 policies all on *: another bank each time, ms": "1",
     "decision, 1000 policies each on its bank: another bank each time, ms": "1",
     "retain batches of 100 up to 5000": "searchable 150/s, acknowledged 1,500/s; aim 300 / 3,000",
@@ -70,5 +71,8 @@ def _cell(value: Any) -> str:
             f"acknowledged {value['acknowledged_per_s']}/s, searchable {value['searchable_per_s']}/s, "
             f"request {request['p50']} / {request['p95']} ms"
         )
+    if "overhead_percent" in value:
+        one, many = value["p50_one_policy_ms"], value["p50_1000_policies_ms"]
+        return f"{one} and {many} ms, overhead {value['overhead_percent']} % ({value['pairs']} pairs)"
     failed = f", errors {value['errors']}" if value.get("errors") else ""
     return f"{value.get('p50')} / {value.get('p95')} ms, {value.get('per_s')} requests/s{failed}"

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from access_recall import compare
 from facts import fact, question
 from report import write
 
@@ -31,6 +32,7 @@ from client import Client, drive, spread
 
 HERE = Path(__file__).parent
 _BIG = 20_000
+_POLICY_SIZE = 5_000
 _ASKED = itertools.count(1)
 
 
@@ -46,6 +48,10 @@ class Running:
     def connect(self) -> Client:
         """A fresh connection."""
         return Client(self.base_url, self.key)
+
+    def connect_as(self, key: str) -> Client:
+        """A fresh connection of somebody else."""
+        return Client(self.base_url, key)
 
     def resident_mb(self) -> int:
         """Resident memory of the process in MiB."""
@@ -142,6 +148,12 @@ def measure_size(run: Running, size: int, have: int, note: Callable[[str, Any], 
     """Fill the bank up to `size` facts and measure everything at that size."""
     note(f"retain batches of 100 up to {size}", retain(run, "bench", have, size - have, 100))
     _recalls(run, size, ("low", "mid"), 300, note)
+    if size == _POLICY_SIZE:
+        path = bank("bench") + "/memories/recall"
+        note(
+            f"recall mid with 1 and 1,000 policies, in turn, at {size}",
+            compare(run.connect_as, run.key, path),
+        )
     tags = {"tags": ["user:1", "team:1"], "tags_match": "all_strict"}
     note(f"recall mid with tags, 1 client, at {size}", recall(run, "bench", 1, 200, "mid", **tags))
     path = bank("bench") + "/memories/list?limit=100&offset="

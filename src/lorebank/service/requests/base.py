@@ -41,6 +41,8 @@ class RequestModel(BaseModel):
         arbitrary_types_allowed=True,
         protected_namespaces=(),
         allow_inf_nan=False,
+        # A hundred models take a fifth of the start; each is built when its first request comes.
+        defer_build=True,
     )
     not_null: ClassVar[frozenset[str]] = frozenset()
     may_be_absent: ClassVar[bool] = False

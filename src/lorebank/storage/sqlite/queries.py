@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from lorebank.errors import Bug
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-Sql = TypeVar("Sql", bound="DataclassInstance")
+class Sections:
+    """Base of the classes whose fields are the sections of a file. Lighter than dataclasses: these are
+    made at every start and only ever read."""
+
+    def __init__(self, sections: dict[str, str]) -> None:
+        self.__dict__.update(sections)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is read-only")
+
+
+Sql = TypeVar("Sql", bound=Sections)
 _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 
@@ -24,10 +32,10 @@ def load(kind: type[Sql], name: str) -> Sql:
     Raises `Bug` at import when fields and sections differ, so a typo never waits for its first use.
     """
     sections = read_sections(resource(f"sql/{name}.sql"))
-    wanted = {field.name for field in fields(kind)}
+    wanted = kind.__annotations__.keys()
     if wanted != sections.keys():
         raise Bug(f"sql/{name}.sql and {kind.__name__} differ in {sorted(wanted ^ sections.keys())}")
-    return kind(**sections)
+    return kind(sections)
 
 
 def read_sections(text: str) -> dict[str, str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from lorebank.storage.sqlite.queries import Sections
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySql:
+class MemorySql(Sections):
     """sql/memories.sql"""
 
     page: str
@@ -24,8 +23,7 @@ class MemorySql:
     time_buckets: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentSql:
+class DocumentSql(Sections):
     """sql/documents.sql"""
 
     page: str
@@ -40,8 +38,7 @@ class DocumentSql:
     chunks_by_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class EntitySql:
+class EntitySql(Sections):
     """sql/entities.sql"""
 
     page: str
@@ -58,8 +55,7 @@ class EntitySql:
     numbers_of: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperationSql:
+class OperationSql(Sections):
     """sql/operations.sql"""
 
     by_id: str
@@ -83,8 +79,7 @@ class OperationSql:
     stray_blobs: str
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedSql:
+class DerivedSql(Sections):
     """sql/derived.sql"""
 
     meta: str
@@ -110,8 +105,7 @@ class DerivedSql:
     last_document: str
 
 
-@dataclass(frozen=True, slots=True)
-class WriteSql:
+class WriteSql(Sections):
     """sql/write.sql"""
 
     next_key: str
@@ -169,8 +163,7 @@ class WriteSql:
     put_derived: str
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrySql:
+class RegistrySql(Sections):
     """sql/registry.sql"""
 
     bank: str
@@ -193,8 +186,7 @@ class RegistrySql:
     marks: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveSql:
+class ArchiveSql(Sections):
     """sql/archive.sql"""
 
     page: str
@@ -208,8 +200,7 @@ class ArchiveSql:
     insert_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class AccessSql:
+class AccessSql(Sections):
     """sql/access.sql"""
 
     users: str
@@ -252,8 +243,7 @@ class AccessSql:
     set_meta: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditSql:
+class AuditSql(Sections):
     """sql/audit.sql"""
 
     log: str
