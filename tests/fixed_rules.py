@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lorebank.access.audit import AuditEvent
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision
 from lorebank.ids import BankId
@@ -21,3 +22,10 @@ class FixedRules:
     def shows(self, principal: Principal, bank: BankId) -> bool:
         """What root may do, root sees."""
         return self.decide(principal, "bank:list", bank).allowed
+
+
+class Unrecorded:
+    """An audit log that drops everything."""
+
+    def record(self, event: AuditEvent, *, durable: bool) -> None:
+        """Nothing."""

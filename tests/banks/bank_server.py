@@ -81,7 +81,7 @@ class Server:
 
     def __init__(self, path: Path, **settings: Any) -> None:
         self.directory = DataDirectory.open(path)
-        self.resolver = Resolver(ThreeRules(), self.directory.epoch)
+        self.resolver = Resolver(ThreeRules(), self.directory.epoch, self.directory.audit)
         self.settings = Settings(data_dir=path, **settings)
         embedders = Embedders(EmbedService(None, cast(WorkerPool, None)))
         self.banks = self.directory.banks(self.resolver)

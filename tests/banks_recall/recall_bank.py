@@ -96,7 +96,7 @@ class Bench:
     def __init__(self, path: Path, *, second_model: bool = False) -> None:
         self.directory = DataDirectory.open(path)
         self.rules = Filtered()
-        self.resolver = Resolver(self.rules, self.directory.epoch)
+        self.resolver = Resolver(self.rules, self.directory.epoch, self.directory.audit)
         self.banks = self.directory.banks(self.resolver)
         self.pool = WorkerPool(2)
         self.first, self.second = WordEmbedder("first@1"), WordEmbedder("second@1", 16)

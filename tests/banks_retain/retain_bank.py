@@ -37,7 +37,7 @@ class Bank:
 
     def _open(self) -> None:
         self.directory = DataDirectory.open(self.path)
-        self.resolver = Resolver(FixedRules(), self.directory.epoch)
+        self.resolver = Resolver(FixedRules(), self.directory.epoch, self.directory.audit)
         self.banks = self.directory.banks(self.resolver)
         self.tools = Tools(
             banks=self.banks,

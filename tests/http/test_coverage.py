@@ -13,8 +13,8 @@ import httpx
 import pytest
 from starlette.routing import Match
 
-from fixed_rules import FixedRules
-from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, IMPLIED, PARTS, SHOWS_BANK
+from fixed_rules import FixedRules, Unrecorded
+from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, IMPLIED, SHOWS_BANK
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Epoch, Resolver
@@ -135,7 +135,7 @@ def app(banks: OneBank) -> App:
     directory.put_key(STRANGER, "stranger", key_id="stranger-key")
     settings, metrics = Settings(), Metrics()
     context: Any = SimpleNamespace(settings=settings, banks=banks, metrics=metrics)
-    guard = Guard(context, Resolver(FixedRules(), Epoch()), OPERATIONS)
+    guard = Guard(context, Resolver(FixedRules(), Epoch(), Unrecorded()), OPERATIONS)
     return create_app(guard, Authenticator(directory), settings, metrics=metrics)
 
 
@@ -179,7 +179,7 @@ def test_every_action_opens_an_operation_or_has_a_reason() -> None:
 def test_what_is_implied_or_free_are_known_actions_of_known_parts() -> None:
     named = {*IMPLIED, *EVERYBODY, *EVERY_USER, *SHOWS_BANK}
     assert named.union(*IMPLIED.values()) <= set(ACTIONS)
-    assert {action.partition(":")[0] for action in ACTIONS} == PARTS
+    assert {action.partition(":")[0] for action in ACTIONS} == {"bank", "iam", "template"}
 
 
 def test_only_reading_is_implied_or_free() -> None:

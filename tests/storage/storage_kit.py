@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from lorebank.access.audit import AuditEvent
 from lorebank.access.grant import Grant, Ticket
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision, Resolver
@@ -43,6 +44,13 @@ class OpenRules:
         return bank not in self.hidden.get(principal.id, ()) and principal.id not in self.denied
 
 
+class Unrecorded:
+    """An audit log that drops everything; the tests of the real one write to it themselves."""
+
+    def record(self, event: AuditEvent, *, durable: bool) -> None:
+        """Nothing."""
+
+
 @dataclass
 class Engine:
     """An opened data directory with its rules. Another engine needs another `open_engine`."""
@@ -66,7 +74,7 @@ class Engine:
 def open_engine(path: Path, **settings: Any) -> Engine:
     directory = DataDirectory.open(path, **settings)
     rules = OpenRules()
-    resolver = Resolver(rules, directory.epoch)
+    resolver = Resolver(rules, directory.epoch, Unrecorded())
     return Engine(directory, rules, resolver, directory.banks(resolver))
 
 

@@ -161,7 +161,6 @@ EVERY_USER = frozenset({OWN_PROFILE})
 """Open to every user, for himself."""
 SHOWS_BANK = (LIST_BANKS, "bank:read", RECALL, REFLECT, RETAIN)
 """Who may do one of these sees the bank in lists, unless `bank:list` is denied."""
-PARTS = frozenset({"bank", "iam", "template"})
 
 _READING_VERBS = frozenset({"read", "list", "get", "recall", "reflect", "stats", "graph", "access"})
 _READING = frozenset({"iam:server:metrics", "iam:server:status", OWN_RIGHTS})

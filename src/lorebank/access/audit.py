@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -127,13 +127,6 @@ class AuditSink(Protocol):
         machine. `Unavailable` when it cannot be written: the caller must then refuse (issue 3)."""
 
 
-class Unrecorded:
-    """A sink that drops everything, for work that must not be audited: pure questions and tests."""
-
-    def record(self, event: AuditEvent, *, durable: bool) -> None:
-        """Nothing."""
-
-
 def event_of(
     principal: Principal, action: str, outcome: Outcome, at: Micros, *, origin: Origin, **more: Any
 ) -> AuditEvent:
@@ -148,6 +141,3 @@ def event_of(
         transport=origin.transport,
         **more,
     )
-
-
-Clock = Callable[[], Micros]

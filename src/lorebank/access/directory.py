@@ -237,15 +237,6 @@ def nothing_more(before: AccessData, after: AccessData) -> None:
     """The check of changes that need none."""
 
 
-def still_allowed(allowed: Callable[[], object]) -> Check:
-    """A check that calls `allowed` (which raises when the caller lost the right meanwhile)."""
-
-    def check(before: AccessData, after: AccessData) -> None:
-        allowed()
-
-    return check
-
-
 def owner_of(data: AccessData, kind: str, id: str) -> str:
     """The user that a caller's rights come from: himself, or an account's owner; `Forbidden` without one."""
     if kind == "user" and id in data.users:

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from lorebank import clock
 from lorebank.access.actions import LIST_BANKS, OWN_RIGHTS, writes
-from lorebank.access.audit import AuditEvent, AuditSink, Origin, Unrecorded, event_of
+from lorebank.access.audit import AuditEvent, AuditSink, Origin, event_of
 from lorebank.access.grant import _SEAL, Grant, Ticket
 from lorebank.access.policy.values import UNSET, Parameters
 from lorebank.access.principal import Principal
@@ -99,7 +99,7 @@ class Resolver:
 
     rules: Rules
     epoch: Epoch
-    audit: AuditSink = field(default_factory=Unrecorded)
+    audit: AuditSink
 
     def resolve(
         self,

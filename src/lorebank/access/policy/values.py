@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from lorebank.access.principal import Circumstances
 
 VERSION = "2026-03-24"
 """The only document version there is (seed 001, Policy document shape)."""
@@ -136,12 +134,3 @@ class BankPolicy:
     strategy_overrides: tuple[StrategyOverride, ...] = ()
     public_default: PublicRule | None = None
     public_overrides: tuple[PublicOverride, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One question to the engine."""
-
-    action: str
-    bank: str
-    circumstances: Circumstances = field(default_factory=Circumstances)
