@@ -28,8 +28,11 @@ install: $(VENV)/runtime.stamp ## Make .venv with the offline default, weights i
 run: install ## Start the server on 127.0.0.1:8888
 	@$(BIN)/lorebank serve
 
-test: $(VENV)/dev.stamp ## Run the tests (about 12 minutes at most on 2 cores)
-	$(BIN)/python -m pytest
+# Those with server processes mostly wait, so they run beside the others; their output comes at the end.
+test: $(VENV)/dev.stamp ## Run the tests (12 minutes at most on 2 cores)
+	@log=$$(mktemp); $(BIN)/python -m pytest tests/system >"$$log" 2>&1 & system=$$!; \
+	$(BIN)/python -m pytest --ignore=tests/system; others=$$?; \
+	wait $$system; servers=$$?; cat "$$log"; rm -f "$$log"; exit $$((others || servers))
 
 soak: $(VENV)/dev.stamp ## Run the long crash and load tests
 	$(BIN)/python -m pytest -m soak
