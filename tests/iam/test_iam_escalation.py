@@ -307,7 +307,7 @@ def test_a_right_that_was_revoked_meanwhile_does_not_commit(server: Server) -> N
     server.grant("alice", "iam:users:write")
     grant = server.resolver.resolve(Principal("user", "alice"), "iam:users:write")
     store = server.directory.access
-    desk = Desk(store, server.context.access.rules, server.resolver, grant, "root", 1)
+    desk = Desk(store, server.context.access.rules, server.resolver, grant, str, "root", 1)
     users.create(desk, User("before", "x"))
     server.done("DELETE", path("policy-attachments", "alice-iam:users:write", "user", "alice"), status=204)
     with pytest.raises(Forbidden):

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from storage_kit import ALL, NOW, SECOND, Engine, open_engine
 
-from lorebank.access.audit import GENESIS, AuditEvent, AuditQuery, chained
+from lorebank.access.audit import GENESIS, AuditEvent, AuditQuery, canonical, link
 from lorebank.clock import to_iso
 from lorebank.errors import Corrupt, InvalidInput, Unavailable
 from lorebank.storage.ports import Page
@@ -65,7 +65,7 @@ def test_rows_come_back_whole_newest_first_and_chained(engine: Engine) -> None:
     assert [row.seq for row in listing.rows] == list(range(20, 0, -1)) and listing.total == 20
     previous = GENESIS
     for row in reversed(listing.rows):
-        assert row.previous == previous and row.hash == chained(previous, row.seq, row.event)
+        assert row.previous == previous and row.hash == link(previous, row.seq, canonical(row.event))
         previous = row.hash
     assert log.head() == (20, previous)
     assert log.row(7) == listing.rows[13] and log.row(0) is None and log.row(21) is None

@@ -114,11 +114,6 @@ def link(previous: str, seq: int, text: str) -> str:
     return hashlib.sha256(f"{previous}\n{seq}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def chained(previous: str, seq: int, event: AuditEvent) -> str:
-    """The hash of the row that holds `event`."""
-    return link(previous, seq, canonical(event))
-
-
 class AuditSink(Protocol):
     """Where events go. Append-only."""
 

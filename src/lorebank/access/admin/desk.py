@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,12 +18,14 @@ from lorebank.errors import FieldProblem, InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The directory with the grant of whoever changes it. `root` is the user id of the settings."""
+    """The directory with the grant of whoever changes it. `root` is the user id of the settings,
+    `bank_named` tells which bank a name stands for."""
 
     store: AccessStore
     rules: PolicyRules
     resolver: Resolver
     grant: Grant
+    bank_named: Callable[[str], str]
     root: str
     now: Micros
 

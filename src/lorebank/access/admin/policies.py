@@ -12,7 +12,9 @@ from lorebank.access.admin.groups import group_of
 from lorebank.access.admin.users import user_of
 from lorebank.access.directory import AccessData, Attachment, Policy, ServiceAccount
 from lorebank.access.policy.document import parse_policy
-from lorebank.errors import BadRequest, Conflict, NotFound
+from lorebank.access.policy.naming import named_banks
+from lorebank.access.policy.values import PolicyDocument
+from lorebank.errors import BadRequest, Conflict, FieldProblem, InvalidInput, NotFound
 
 MAX_DOCUMENT_BYTES = 1_048_576
 _MAX_NAMED = 10
@@ -36,9 +38,10 @@ def policy_of(data: AccessData, policy_id: str) -> Policy:
 
 def create(desk: Desk, policy_id: str, display_name: str, document: Any) -> Policy:
     """A new policy. `InvalidInput` for a wrong document, `Conflict` when the id is taken."""
-    parse_policy(document)
+    parsed = parse_policy(document)
     policy = Policy(policy_id, display_name, document_text(document))
     with desk.change() as writer:
+        _refuse_other_names(desk, parsed)
         if policy_id in writer.data().policies:
             raise Conflict(f"Policy '{policy_id}' already exists")
         writer.add_policy(policy, desk.now)
@@ -49,11 +52,11 @@ def update(desk: Desk, policy_id: str, display_name: str | None, document: Any |
     """The policy after the change; None leaves a part as it is. `Conflict` for a built-in one."""
     if display_name is None and document is None:
         raise BadRequest("No fields to update: send display_name or document")
-    text = None
-    if document is not None:
-        parse_policy(document)
-        text = document_text(document)
+    parsed = None if document is None else parse_policy(document)
+    text = None if document is None else document_text(document)
     with desk.change() as writer:
+        if parsed is not None:
+            _refuse_other_names(desk, parsed)
         policy = _own(writer.data(), policy_id)
         policy = replace(
             policy,
@@ -62,6 +65,17 @@ def update(desk: Desk, policy_id: str, display_name: str | None, document: Any |
         )
         writer.put_policy(policy, desk.now)
     return policy
+
+
+def _refuse_other_names(desk: Desk, document: PolicyDocument) -> None:
+    """A deny that names a bank by another name than its id would deny nothing. Asked inside the
+    transaction, so that no name changes its bank meanwhile."""
+    for index, pattern in named_banks(document):
+        bank = desk.bank_named(pattern)
+        if bank != pattern:
+            loc = ("body", "document", "statements", index, "banks")
+            told = f"'{pattern[:200]}' is another name of the bank '{bank[:200]}'; name the bank itself"
+            raise InvalidInput(f"document: {told}", fields=[FieldProblem(loc, told)])
 
 
 def delete(desk: Desk, policy_id: str) -> None:

@@ -18,6 +18,7 @@ def desk_of(call: Call) -> Desk:
         rules=context.access.rules,
         resolver=context.resolver,
         grant=call.grant,
+        bank_named=context.banks.canonical,
         root=context.settings.root_user,
         now=context.clock(),
     )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from lorebank.access.actions import ATTACH
 from lorebank.access.admin import bank_policies, policies
 from lorebank.access.directory import Attachment, Policy
-from lorebank.access.policy.document import parse_policy
-from lorebank.access.policy.naming import named_banks
-from lorebank.errors import FieldProblem, InvalidInput
 from lorebank.ids import BankId, check_bank_id
 from lorebank.service.guard import Call
 from lorebank.service.handlers.iam_desk import data_of, desk_of
@@ -35,7 +32,6 @@ def list_policies(call: Call) -> list[Wire]:
 def create_policy(call: Call) -> Wire:
     """The new policy."""
     asked = call.request
-    _refuse_other_names(call, asked.document)
     return _wire(policies.create(desk_of(call), asked.id, asked.display_name, asked.document))
 
 
@@ -47,19 +43,7 @@ def get_policy(call: Call) -> Wire:
 def update_policy(call: Call) -> Wire:
     """The policy after the change."""
     asked = call.request
-    if asked.document is not None:
-        _refuse_other_names(call, asked.document)
     return _wire(policies.update(desk_of(call), call.params["policy_id"], asked.display_name, asked.document))
-
-
-def _refuse_other_names(call: Call, document: object) -> None:
-    """A deny that names a bank by another name than its id would deny nothing."""
-    for index, pattern in named_banks(parse_policy(document)):
-        bank = call.context.banks.canonical(pattern)
-        if bank != pattern:
-            loc = ("body", "document", "statements", index, "banks")
-            told = f"'{pattern[:200]}' is another name of the bank '{bank[:200]}'; name the bank itself"
-            raise InvalidInput(f"document: {told}", fields=[FieldProblem(loc, told)])
 
 
 def delete_policy(call: Call) -> None:
