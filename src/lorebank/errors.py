@@ -6,7 +6,7 @@ character. `cause` is private: it goes to the log only (DESIGN, Errors).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -110,6 +110,41 @@ class Unavailable(LorebankError):
 
     code = "unavailable"
     status = 503
+
+
+class StoreUnavailable(Unavailable):
+    """A knowledge store is known and must not be used as it is: not empty, not denied (seed 000). 503.
+
+    `reason` is one of the stable codes of `vaults.reasons`; it goes to the caller beside the message.
+    """
+
+    code = "store_unavailable"
+
+    def __init__(self, reason: str, message: str, *, cause: BaseException | None = None) -> None:
+        super().__init__(message, cause=cause)
+        self.reason = reason
+
+
+class NotCreated(NotFound):
+    """A knowledge store that nobody has used yet, where only a use with writes would make it. 404."""
+
+    code = "not_created"
+
+
+class WritesDisabled(Conflict):
+    """Something that changes knowledge was asked for while `writesEnabled` is false. 409."""
+
+    code = "writes_disabled"
+
+
+class RevisionConflict(Conflict):
+    """A record changed since the caller read it; both sides are in `sides`, JSON-ready. 409."""
+
+    code = "revision_conflict"
+
+    def __init__(self, message: str, sides: Mapping[str, object]) -> None:
+        super().__init__(message)
+        self.sides = sides
 
 
 class Corrupt(LorebankError):

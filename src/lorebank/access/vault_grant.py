@@ -1,0 +1,44 @@
+"""A decided permission on one partition of one knowledge store. Vault handles are opened with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lorebank.access.audience import Partition
+from lorebank.access.principal import Principal
+from lorebank.errors import Bug
+
+Via = Literal["owner", "conversation", "granted", "operator", "ticket"]
+
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultGrant:
+    """The right of `principal` to do `action` in `partition` of the store behind `binding`.
+
+    Made only by `access.vault_resolve` (seal and syntax-tree test, as for `Grant`). `agent` is the agent
+    whose store it is: the writing agent that history names. `vault` is None while the store does not
+    exist; `may_create` tells that this use may make it; `may_save` that records may be written. `via`
+    says by which row of the authority table it was decided. `epoch` is the access epoch of the decision.
+    """
+
+    principal: Principal
+    action: str
+    agent: str
+    binding: str
+    vault: str | None
+    partition: Partition
+    may_save: bool
+    may_create: bool
+    via: Via
+    epoch: int
+    seal: object = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise Bug("a VaultGrant can only be made by access.vault_resolve")
+
+    def __reduce__(self) -> str:
+        raise Bug("a VaultGrant cannot be copied or pickled")

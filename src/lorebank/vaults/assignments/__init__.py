@@ -1,0 +1,1 @@
+"""Who has which store: the store map, sharing, inventory, the host's report."""

@@ -1,0 +1,1 @@
+"""Retained evidence: descriptors, citations, streaming verification."""

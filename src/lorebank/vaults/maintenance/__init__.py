@@ -1,0 +1,1 @@
+"""The scheduled pass over all stores, and the hand-over to an agent's review."""

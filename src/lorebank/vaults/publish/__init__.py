@@ -1,0 +1,1 @@
+"""Publishing: journal, files, receipt, git commit; recovery; history."""

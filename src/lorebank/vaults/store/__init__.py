@@ -1,0 +1,1 @@
+"""The runtime of one physical store: manifest, catalogue, checks around every query."""
