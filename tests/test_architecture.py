@@ -31,7 +31,8 @@ BROAD_HANDLERS = {
     "models/workers.py": "thread edge: an error belongs to the caller of that one call",
     "service/tasks.py": "thread edge: a failed background task is told, the server lives on",
 }
-GRANT_MAKER = "access/resolve.py"
+GRANT_MAKERS = {"Grant": "access/resolve.py", "VaultGrant": "access/vault_resolve.py"}
+SEALED = {"access/grant.py", "access/vault_grant.py"}
 COPIERS = frozenset({"replace", "copy", "deepcopy", "__replace__", "__new__", "__setattr__"})
 
 
@@ -138,9 +139,22 @@ def test_only_resolve_constructs_a_grant() -> None:
         f"{name}:{call.lineno}"
         for name, tree in modules().items()
         for call, called in calls(tree)
-        if called == "Grant" and name != GRANT_MAKER
+        if called in GRANT_MAKERS and name != GRANT_MAKERS[called]
     ]
-    assert not made, f"a Grant is a decision: call access.resolve, which decides and audits: {made}"
+    assert not made, f"a Grant is a decision: call its resolver, which decides and audits: {made}"
+
+
+def test_a_grant_has_no_other_name_and_no_heirs() -> None:
+    """Under another name, or as a base class, it could be constructed unseen."""
+    renamed = [
+        f"{name}: {ast.unparse(node)}"
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.alias) and node.name in GRANT_MAKERS and node.asname)
+        or (isinstance(node, ast.ClassDef) and any(ast.unparse(one) in GRANT_MAKERS for one in node.bases))
+        or (isinstance(node, ast.Assign) and ast.unparse(node.value) in GRANT_MAKERS)
+    ]
+    assert not renamed, f"say Grant and VaultGrant, so that their making can be seen: {renamed}"
 
 
 def test_a_grant_is_never_copied_or_changed() -> None:
@@ -149,7 +163,7 @@ def test_a_grant_is_never_copied_or_changed() -> None:
         for name, tree in modules().items()
         for call, called in calls(tree)
         if called in COPIERS
-        and re.search(r"\bgrant\b", " ".join(map(ast.unparse, parts(call))), re.IGNORECASE)
+        and re.search(r"\b(vault_?)?grant\b", " ".join(map(ast.unparse, parts(call))), re.IGNORECASE)
     ]
     assert not copied, f"a changed copy of a Grant was never decided by anyone: {copied}"
 
@@ -162,7 +176,7 @@ def parts(call: ast.Call) -> list[ast.expr]:
 
 def test_the_seal_of_a_grant_stays_in_its_room() -> None:
     users = {name for name, tree in modules().items() if "_SEAL" in ast.unparse(tree)}
-    assert users <= {"access/grant.py", GRANT_MAKER}, f"only access.resolve may seal a Grant: {users}"
+    assert users <= {*SEALED, *GRANT_MAKERS.values()}, f"only its resolver may seal a Grant: {users}"
 
 
 def test_nothing_is_pickled() -> None:

@@ -38,6 +38,8 @@ SYNONYMS = {
     "root_api_key": ("HINDCLAW_ROOT_API_KEY", "HINDSIGHT_API_TENANT_API_KEY"),
     "token_secrets": ("HINDCLAW_JWT_SECRET", "HINDSIGHT_API_TENANT_JWT_SECRET"),
 }
+STATE_DIR = "OPENCLAW_STATE_DIR"
+"""Where an OpenClaw gateway keeps its state; knowledge is kept in `knowledge` below it (seed 000)."""
 #: Smallest and largest value of numbers that may not be anything from 0 to 1,000,000,000.
 BOUNDS = {
     "port": (0, 65_535),
@@ -46,6 +48,7 @@ BOUNDS = {
     "job_workers": (1, 10**9),
     "token_lifetime": (1, 86_400),
     "token_leeway": (0, 300),
+    "audience_lifetime": (1, 86_400),
     "audit_days": (0, 36_500),
 }
 
@@ -100,9 +103,32 @@ class Settings:
     token_lifetime: int = setting(900, "seconds that a gateway token may live at most")
     token_leeway: int = setting(30, "seconds by which the clocks of gateway and server may differ")
     token_admin: bool = setting(False, "let gateway tokens open the admin API to users who may use it")
+    audience_secrets: tuple[str, ...] = setting(
+        (),
+        "secrets of hosts' audience tokens, separated by commas; none: the one in `audience.key`",
+        secret=True,
+    )
+    audience_lifetime: int = setting(900, "seconds that an audience token may live at most")
+    knowledge_dir: str = setting(
+        "", "folder of the knowledge stores; empty: `knowledge` in `OPENCLAW_STATE_DIR` or in `data_dir`"
+    )
+    knowledge_config: str = setting(
+        "", "file with the store map; empty: `knowledge.json5` in `data_dir`; a gateway's own file will do"
+    )
+    watch_vaults: bool = setting(True, "watch the files of knowledge stores; false: look at all at each read")
     audit_days: int = setting(0, "days that rows of the audit log are kept; 0: for ever")
     limits: Limits = field(default_factory=Limits)
     bank_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def knowledge_folder(self) -> Path:
+        """Where the knowledge stores and their registry are."""
+        return Path(self.knowledge_dir) if self.knowledge_dir else self.data_dir / "knowledge"
+
+    @property
+    def knowledge_file(self) -> Path:
+        """The file with the store map; it need not be there."""
+        return Path(self.knowledge_config) if self.knowledge_config else self.data_dir / "knowledge.json5"
 
 
 def load(
@@ -125,6 +151,9 @@ def load(
             raise InvalidInput(f"unknown setting '{name}'")
     made = {name: _convert(name, known[name], value) for name, value in plain.items()}
     made["data_dir"] = Path(made.get("data_dir", known["data_dir"].default)).expanduser().absolute()
+    for name in ("knowledge_dir", "knowledge_config"):
+        if made.get(name):
+            made[name] = str(Path(made[name]).expanduser().absolute())
     _check_root_key(made.get("root_api_key", ""))
     if "root_user" in made:
         made["root_user"] = _user_id(made["root_user"])
@@ -176,6 +205,8 @@ def _from_synonyms(env: Mapping[str, str]) -> dict[str, Any]:
         value = next((env[other] for other in others if env.get(other)), None)
         if value is not None:
             found[name] = [value] if name == "token_secrets" else value
+    if env.get(STATE_DIR):
+        found["knowledge_dir"] = str(Path(env[STATE_DIR]) / "knowledge")
     return found
 
 

@@ -115,7 +115,7 @@ class Unavailable(LorebankError):
 class StoreUnavailable(Unavailable):
     """A knowledge store is known and must not be used as it is: not empty, not denied (seed 000). 503.
 
-    `reason` is one of the stable codes of `vaults.reasons`; it goes to the caller beside the message.
+    `reason` is one of the stable codes of `access.reasons`; it goes to the caller beside the message.
     """
 
     code = "store_unavailable"

@@ -18,8 +18,10 @@ StoreId = NewType("StoreId", str)
 """The UUID that names a store's folder."""
 
 MAX_ID_BYTES = 4096
+MAX_AGENT_BYTES = 250
+"""What `agent:` leaves of a tag of the usual length."""
 _UNMAPPED = "_unmapped"
-_NAMES_OF_OTHERS = ("sa:", "unmapped:", "local:", "user:")
+_NAMES_OF_OTHERS = ("sa:", "unmapped:", "local:", "user:", "agent:")
 """How the names of principals begin (`access.principal.Principal.name`)."""
 
 
@@ -70,3 +72,12 @@ def names_another(user_id: str) -> str | None:
 def check_bank_id(value: str, *, max_bytes: int = MAX_ID_BYTES) -> BankId:
     """`value` as a bank id; the rules of `check_id`."""
     return BankId(check_id(value, "bank_id", max_bytes=max_bytes))
+
+
+def check_agent_id(value: str, field: str) -> str:
+    """`value` in NFC as the id of a host's agent: `check_id` with at most 250 bytes, and without `*`, which
+    would be taken for a pattern where policies name agents."""
+    normal = check_id(value, field, max_bytes=MAX_AGENT_BYTES)
+    if "*" in normal:
+        raise BadRequest(f"{field} must not contain '*'")
+    return normal

@@ -38,6 +38,7 @@ class Limits:
     tag_group_nodes: int = limit(200, 1, 10_000, "nodes of tag_groups")
     files: int = limit(10, 1, 1_000, "files of one upload")
     file_bytes: int = limit(100 * 2**20, 2**10, 2**32, "bytes of all files of one upload")
+    attachment_bytes: int = limit(2**40, 2**10, 2**50, "bytes of one file that a knowledge store keeps")
     config_bytes: int = limit(262_144, 1_024, 16 * 2**20, "bytes of a bank's configuration as JSON")
     name_chars: int = limit(1_000, 10, 100_000, "characters of a bank's name")
     mission_chars: int = limit(50_000, 10, 1_000_000, "characters of a mission text")

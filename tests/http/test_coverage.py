@@ -13,11 +13,13 @@ import httpx
 import pytest
 from starlette.routing import Match
 
+from fixed_facts import FixedFacts
 from fixed_rules import FixedRules, Unrecorded
 from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, IMPLIED, SHOWS_BANK
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Epoch, Resolver
+from lorebank.access.vault_resolve import VaultResolver
 from lorebank.banks.chunk_ids import chunk_id
 from lorebank.banks.transfer.keys import file_key
 from lorebank.config import Settings
@@ -102,6 +104,7 @@ QUERIES = {"explain_access": "?bank=x&user_id=x", "list_policy_attachments": "?p
 UNUSED = {
     "bank:tags:reserved": "asked for beside the action of whoever stores something",
     "iam:service_accounts:manage": "opens the rows of the actions that it implies",
+    "knowledge:write": "an operator's middle level, as hosts have it; it opens what knowledge:read does",
 }
 """Actions that no operation declares, and why they exist all the same."""
 GUARDED = [one for one in BINDINGS if OPERATIONS[one.operation].scope is not Scope.PUBLIC]
@@ -134,8 +137,10 @@ def app(banks: OneBank) -> App:
     directory.put_user("stranger")
     directory.put_key(STRANGER, "stranger", key_id="stranger-key")
     settings, metrics = Settings(), Metrics()
-    context: Any = SimpleNamespace(settings=settings, banks=banks, metrics=metrics)
-    guard = Guard(context, Resolver(FixedRules(), Epoch(), Unrecorded()), OPERATIONS)
+    resolver = Resolver(FixedRules(), Epoch(), Unrecorded())
+    knowledge = SimpleNamespace(resolver=VaultResolver(FixedFacts(epoch=resolver.epoch), resolver))
+    context: Any = SimpleNamespace(settings=settings, banks=banks, metrics=metrics, knowledge=knowledge)
+    guard = Guard(context, resolver, OPERATIONS)
     return create_app(guard, Authenticator(directory), settings, metrics=metrics)
 
 
@@ -179,7 +184,7 @@ def test_every_action_opens_an_operation_or_has_a_reason() -> None:
 def test_what_is_implied_or_free_are_known_actions_of_known_parts() -> None:
     named = {*IMPLIED, *EVERYBODY, *EVERY_USER, *SHOWS_BANK}
     assert named.union(*IMPLIED.values()) <= set(ACTIONS)
-    assert {action.partition(":")[0] for action in ACTIONS} == {"bank", "iam", "template"}
+    assert {action.partition(":")[0] for action in ACTIONS} == {"bank", "iam", "knowledge", "template"}
 
 
 def test_only_reading_is_implied_or_free() -> None:
@@ -189,6 +194,7 @@ def test_only_reading_is_implied_or_free() -> None:
     assert {action for action in free if action.rsplit(":", 1)[-1] not in ("read", "list", "get")} == {
         "bank:graph",
         "bank:access",
+        "knowledge:write",  # operators change no knowledge, so it opens what reading does
     }
     changing = {one.operation for one in BINDINGS if one.method in ("PUT", "PATCH", "DELETE")}
     assert not [name for name in changing if OPERATIONS[name].action in free]

@@ -19,6 +19,8 @@ BUILT_IN = {
     "bank:retain-only": ["bank:retain"],
     "bank:admin": ["bank:*"],
     "iam:admin": ["iam:*"],
+    "knowledge:admin": ["knowledge:*"],
+    "knowledge:host": ["knowledge:host"],
     "template:admin": ["template:*", "bank:create"],
     "template:user": [
         "template:list",

@@ -13,8 +13,8 @@ from naive_evaluator import Request, World
 from random_worlds import ACCOUNTS, ACTIONS, BANKS, TAG_GROUPS, USERS, request, world
 from raw_world import access_data, principal_of, rules_over
 
-from lorebank.access.actions import ACTIONS as ALL_ACTIONS
-from lorebank.access.actions import LIST_BANKS, SHOWS_BANK
+from lorebank.access.actions import ACTIONS as ALL
+from lorebank.access.actions import AUDIENCE_ONLY, LIST_BANKS, SHOWS_BANK
 from lorebank.access.policy.values import BUDGETS
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision
@@ -22,6 +22,8 @@ from lorebank.access.rules import PolicyRules
 from lorebank.ids import BankId
 
 SEEDS = st.integers(0, 2**40)
+ALL_ACTIONS = frozenset(ALL) - AUDIENCE_ONLY
+"""What policies can name."""
 EXAMPLES = settings(max_examples=60)
 
 

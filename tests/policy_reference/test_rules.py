@@ -11,7 +11,7 @@ import pytest
 from raw_world import Held, access_data, rules_over
 from small_world import ANN, BOT, A, B, allow, deny, rules, unmapped, world
 
-from lorebank.access.actions import ACTIONS, RECALL
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY, RECALL
 from lorebank.access.directory import AccessData, Policy
 from lorebank.access.keys import stored_key
 from lorebank.access.policy.document import parse_policy
@@ -192,11 +192,13 @@ def test_control_characters_of_an_id_do_not_reach_a_reason() -> None:
 
 
 def test_gateway_tokens_open_the_control_plane_only_where_the_settings_say_so() -> None:
-    data = access_data(world([allow("bank:*", "iam:*", "template:*")], channels={("web", "7"): "ann"}))
+    data = access_data(
+        world([allow("bank:*", "iam:*", "template:*", "knowledge:*")], channels={("web", "7"): "ann"})
+    )
     by_token = Principal("user", "ann", Circumstances(sender="web:7"), by_token=True)
     closed, opened = rules_over(data)[0], rules_over(data, token_admin=True)[0]
-    for action in ACTIONS:
-        control = action.startswith(("iam:", "template:"))
+    for action in ACTIONS.keys() - AUDIENCE_ONLY:
+        control = action.startswith(("iam:", "template:", "knowledge:"))
         assert closed.decide(by_token, action, None).allowed == (not control), action
         assert opened.decide(by_token, action, None).allowed
         assert closed.decide(ANN, action, None).allowed

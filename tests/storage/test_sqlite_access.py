@@ -88,7 +88,7 @@ def test_root_gets_its_policies_once_in_its_life(tmp_path: Path) -> None:
         directory.ensure_root("root", "rotated")
     with DataDirectory.open(tmp_path / "data") as directory:
         directory.ensure_root("root", None)
-        assert attached(directory.access.data, "root") == ("iam:admin",)
+        assert attached(directory.access.data, "root") == ("iam:admin", "knowledge:admin")
         with directory.access.change(nothing_more) as writer:
             writer.delete_user("root")
         # A new root user of that name inherits nothing, and is not given it again.
@@ -143,14 +143,14 @@ def test_what_the_start_changes_is_in_the_audit_log(tmp_path: Path) -> None:
 
 
 def test_built_in_policies_are_readable_and_sorted_among_the_others(tmp_path: Path) -> None:
-    assert len(BUILTINS) == 8
+    assert len(BUILTINS) == 10
     for policy in BUILTINS.values():
         assert [one.effect for one in parse_policy(policy.document).statements] == ["allow"]
     with DataDirectory.open(tmp_path / "data") as directory:
         with directory.access.change(nothing_more) as writer:
             writer.add_policy(Policy("c", "c", "{}"), NOW)
         ids = list(directory.access.data.policies)
-        assert ids == sorted(ids) and len(ids) == 9
+        assert ids == sorted(ids) and len(ids) == 11
 
 
 NAMES = st.sampled_from(["a", "b", "c"])

@@ -19,6 +19,12 @@ RESERVED_TAGS = "bank:tags:reserved"
 UPDATE_DOCUMENTS = "bank:documents:update"
 CREATE_BANK = "bank:create"
 ATTACH = "iam:attachments:write"
+KNOWLEDGE_READ = "knowledge:read"
+KNOWLEDGE_WRITE = "knowledge:write"
+KNOWLEDGE_ADMIN = "knowledge:admin"
+KNOWLEDGE_HOST = "knowledge:host"
+KNOWLEDGE_RECALL = "knowledge:recall"
+KNOWLEDGE_SAVE = "knowledge:save"
 MANAGE_ACCOUNTS = "iam:service_accounts:manage"
 
 ACTIONS: Mapping[str, str] = MappingProxyType(
@@ -106,6 +112,12 @@ ACTIONS: Mapping[str, str] = MappingProxyType(
         "iam:service_accounts:write": "change service accounts",
         "iam:users:read": "read users, channels and keys; explain decisions",
         "iam:users:write": "change users, channels and keys",
+        KNOWLEDGE_READ: "browse an agent's private knowledge and see its state, where `operatorRead` is true",
+        KNOWLEDGE_WRITE: "what `knowledge:read` opens; operators never edit knowledge",
+        KNOWLEDGE_ADMIN: "assign knowledge stores to agents and grant conversations access",
+        KNOWLEDGE_HOST: "report a host's agents, conversations and ended invocations",
+        KNOWLEDGE_RECALL: "read knowledge as an agent; decided by the agent's audience, never by a policy",
+        KNOWLEDGE_SAVE: "change knowledge as an agent; decided by the agent's audience, never by a policy",
         "template:admin": "manage the server's templates and sources",
         "template:create": "make own templates",
         "template:install": "install templates from sources",
@@ -141,6 +153,8 @@ IMPLIED: Mapping[str, frozenset[str]] = MappingProxyType(
                 "iam:service_account_keys:write",
             }
         ),
+        KNOWLEDGE_WRITE: frozenset({KNOWLEDGE_READ}),
+        KNOWLEDGE_ADMIN: frozenset({KNOWLEDGE_WRITE}),
     }
 )
 """What an action implies, for allow and for deny alike (issue 3). Operations seen through retain
@@ -159,6 +173,8 @@ EVERYBODY = frozenset({OWN_RIGHTS})
 """Open to every authenticated caller, for itself."""
 EVERY_USER = frozenset({OWN_PROFILE})
 """Open to every user, for himself."""
+AUDIENCE_ONLY = frozenset({KNOWLEDGE_RECALL, KNOWLEDGE_SAVE})
+"""What the audience of an agent decides alone (`access.vault_resolve`); policies cannot name these."""
 SHOWS_BANK = (LIST_BANKS, "bank:read", RECALL, REFLECT, RETAIN)
 """Who may do one of these sees the bank in lists, unless `bank:list` is denied."""
 
@@ -169,6 +185,11 @@ _READING = frozenset({"iam:server:metrics", "iam:server:status", OWN_RIGHTS})
 def writes(action: str) -> bool:
     """Whether the action may change something: then its audit row is durable before it begins."""
     return action not in _READING and action.rsplit(":", 1)[-1] not in _READING_VERBS
+
+
+def on_agents(action: str) -> bool:
+    """Whether the action is decided on agents: then statements name `agent:<id>` where others name banks."""
+    return action.startswith("knowledge:")
 
 
 def covers(granted: str, asked: str) -> bool:

@@ -74,7 +74,8 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """Which rows to list; None: no restriction. `start` is inclusive, `end` exclusive."""
+    """Which rows to list; None: no restriction. `start` is inclusive, `end` exclusive. `on_banks` leaves out
+    what is about agents: rows name an agent as `agent:<id>`, and a bank may have that name too."""
 
     bank: str | None = None
     principal: str | None = None
@@ -84,6 +85,7 @@ class AuditQuery:
     request_id: str | None = None
     start: Micros | None = None
     end: Micros | None = None
+    on_banks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Credentials -> Principal: API keys, compared as digests in constant time, and gateway tokens."""
+"""Credentials -> Principal: API keys, compared as digests in constant time, and two kinds of tokens."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import logging
 from dataclasses import dataclass
 
 from lorebank import clock
+from lorebank.access.audience_token import AUDIENCE_TYPE, read_audience
 from lorebank.access.directory import AccessData, AccessStore
-from lorebank.access.gateway_token import (
-    STRONG_SECRET_BYTES,
-    TOKEN_START,
-    GatewayToken,
-    TokenRules,
-    read_token,
-)
+from lorebank.access.gateway_token import GatewayToken, read_token
 from lorebank.access.keys import digest
-from lorebank.access.principal import UNMAPPED, Principal
+from lorebank.access.principal import UNMAPPED, Circumstances, Principal
+from lorebank.access.signed_token import STRONG_SECRET_BYTES, TOKEN_START, TokenRules, kind_of
 from lorebank.access.standing import standing_problem
 from lorebank.clock import Clock, Micros
 from lorebank.errors import Unauthenticated
@@ -35,19 +31,33 @@ class Arrival:
 
 
 class Authenticator:
-    """Recognises callers by the access directory. Each answer holds for one request only."""
+    """Recognises callers by the access directory. Each answer holds for one request only.
 
-    def __init__(self, store: AccessStore, tokens: TokenRules = NO_TOKENS, *, now: Clock = clock.now) -> None:
+    `tokens` are the rules of gateway tokens, `audiences` those of audience tokens. A token is read by the
+    rules of its own kind and by no others.
+    """
+
+    def __init__(
+        self,
+        store: AccessStore,
+        tokens: TokenRules = NO_TOKENS,
+        audiences: TokenRules = NO_TOKENS,
+        *,
+        now: Clock = clock.now,
+    ) -> None:
         self._store = store
         self._tokens = tokens
+        self._audiences = audiences
         self._now = now
         self._told = False
-        if tokens.weak:
-            log.warning(
-                "a gateway token secret is shorter than %d bytes and could be guessed; set a longer one "
-                "in LOREBANK_TOKEN_SECRETS and in the gateway",
-                STRONG_SECRET_BYTES,
-            )
+        for rules, setting in ((tokens, "LOREBANK_TOKEN_SECRETS"), (audiences, "LOREBANK_AUDIENCE_SECRETS")):
+            if rules.weak:
+                log.warning(
+                    "a token secret is shorter than %d bytes and could be guessed; set a longer one "
+                    "in %s and in the gateway",
+                    STRONG_SECRET_BYTES,
+                    setting,
+                )
 
     def authenticate(self, authorization: str | None) -> Arrival:
         """Who sends this `Authorization` header: `Bearer CREDENTIAL` or the bare credential.
@@ -57,9 +67,15 @@ class Authenticator:
         credential = bearer(authorization)
         if credential is None:
             raise Unauthenticated("an API key is required: send it as 'Authorization: Bearer KEY'")
-        if credential.startswith(TOKEN_START):
-            return self._by_token(credential)
-        return self._by_key(credential)
+        if not credential.startswith(TOKEN_START):
+            return self._by_key(credential)
+        return self._by_audience(credential) if is_audience(credential) else self._by_token(credential)
+
+    def agent(self, authorization: str | None) -> Arrival | None:
+        """The agent whose audience token this header carries, None when it carries something else or
+        nothing: for servers that ask for no keys. `Unauthenticated` for a token that is not valid."""
+        credential = bearer(authorization)
+        return None if credential is None or not is_audience(credential) else self._by_audience(credential)
 
     def claim(self, arrival: Arrival, request_digest: str) -> None:
         """Spend the token on this request. A token with an id is good for one request and for repeats
@@ -90,6 +106,13 @@ class Authenticator:
         read = read_token(token, self._tokens, self._now())
         return Arrival(self._sender(read), read.token_id, read.expires_at if read.token_id else None)
 
+    def _by_audience(self, token: str) -> Arrival:
+        read = read_audience(token, self._audiences, self._now())
+        audience = read.audience
+        where = Circumstances(client=audience.host)
+        principal = Principal("agent", audience.agent, where, audience=audience)
+        return Arrival(principal, read.token_id, read.expires_at)
+
     def _sender(self, token: GatewayToken) -> Principal:
         """The user that the sender is mapped to. A disabled one is refused, not taken for a stranger."""
         data = self._store.data
@@ -108,6 +131,11 @@ def bearer(header: str | None) -> str | None:
     scheme, _, rest = header.strip().partition(" ")
     credential = rest.strip() if scheme.lower() == "bearer" else header.strip()
     return credential or None
+
+
+def is_audience(credential: str) -> bool:
+    """Whether this claims to be an audience token. Nothing is verified."""
+    return credential.startswith(TOKEN_START) and kind_of(credential) == AUDIENCE_TYPE
 
 
 def _check_standing(data: AccessData, principal: Principal, now: Micros) -> None:

@@ -11,16 +11,20 @@ from lorebank.access.policy.values import VERSION
 
 BANK_ADMIN = "bank:admin"
 IAM_ADMIN = "iam:admin"
-ROOT_POLICIES = (BANK_ADMIN, IAM_ADMIN)
-"""What the root user gets once, when it is first made (issue 3)."""
+KNOWLEDGE_ADMIN = "knowledge:admin"
+ROOT_POLICIES = (BANK_ADMIN, IAM_ADMIN, KNOWLEDGE_ADMIN)
+"""What the root user gets once, when it is first made (issue 3). One that was made before there were
+knowledge stores gets the last when a newer lorebank first meets it (`storage.sqlite.root_key`)."""
 
-# id -> (display name, actions); all on `*` (specs, Data model: built-in policies).
+# id -> (display name, actions); all on `*` (specs, Data model: built-in policies). Knowledge is ours.
 _TABLE = {
     "bank:readwrite": ("Read and write all banks", ["bank:recall", "bank:reflect", "bank:retain"]),
     "bank:readonly": ("Read all banks", ["bank:recall", "bank:reflect"]),
     "bank:retain-only": ("Write to all banks", ["bank:retain"]),
     BANK_ADMIN: ("Everything on all banks", ["bank:*"]),
     IAM_ADMIN: ("Everything on the control plane", ["iam:*"]),
+    KNOWLEDGE_ADMIN: ("Everything that operators may do on knowledge stores", ["knowledge:*"]),
+    "knowledge:host": ("A host's reports on its agents", ["knowledge:host"]),
     "template:admin": ("Everything on templates", ["template:*", "bank:create"]),
     "template:user": (
         "Own templates",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, RECALL
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY, EVERY_USER, EVERYBODY, RECALL, on_agents
 from lorebank.access.assembling import Layer as PolicyLayer
 from lorebank.access.assembling import Undecidable, View, scopes_of
 from lorebank.access.directory import DEFAULT_GROUP, AccessData, PrincipalType
@@ -21,7 +21,7 @@ from lorebank.access.policy.sources import Source
 from lorebank.access.policy.values import Attached, PolicyDocument
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Decision
-from lorebank.access.rules import SERVER, PolicyRules, placed
+from lorebank.access.rules import CONTROL_PLANE, SERVER, PolicyRules, placed
 from lorebank.access.standing import user_behind
 from lorebank.errors import FieldProblem, InvalidInput
 from lorebank.ids import BankId
@@ -86,10 +86,10 @@ class Explained:
 
 
 def explained(rules: PolicyRules, principal: Principal, action: str, bank: str) -> Explained:
-    """The explanation. Actions of the control plane are decided on the server, whatever the bank.
-    `InvalidInput` for an action that there is not."""
+    """The explanation. Actions of the control plane are decided on the server, whatever the bank; those on
+    knowledge on agents, with `agent:<id>` for the bank. `InvalidInput` for an action that there is not."""
     _check_action(action)
-    place = bank if action.startswith("bank:") else SERVER
+    place = bank if action.startswith("bank:") or on_agents(action) else SERVER
     decision = rules.decide(principal, action, None if place == SERVER else BankId(place))
     view = rules.view()
     user = user_behind(view.data, principal)
@@ -122,6 +122,7 @@ def _statements(
     if (
         decision.credential_gone
         or decision.failure
+        or action in AUDIENCE_ONLY
         or decision.determining in (("everybody",), ("every user",))
     ):
         return None
@@ -221,7 +222,7 @@ def _token_on_control_plane(principal: Principal, action: str, decision: Decisio
         principal.by_token
         and not decision.allowed
         and not decision.determining
-        and not action.startswith("bank:")
+        and action.startswith(CONTROL_PLANE)
     )
 
 
@@ -250,6 +251,8 @@ def _other_changes(principal: Principal, action: str, decision: Decision) -> Ite
         yield "Put the policy right, or detach it: nothing is decided while one cannot be read."
     elif _token_on_control_plane(principal, action, decision):
         yield "Use an API key, or let gateway tokens in with the setting token_admin."
+    elif action in AUDIENCE_ONLY:
+        yield "Only the audience token of an agent's host opens it."
     elif action in EVERY_USER and not decision.allowed:
         yield "Only users have a record of their own; use a user's key."
     elif action in EVERYBODY:

@@ -21,6 +21,14 @@ class Ticket(Enum):
     """Bring jobs back that a dead process left behind."""
     MAINTAIN = "maintain"
     """doctor, backup and migration by the owner of the data directory."""
+    RELINK = "relink"
+    """The scheduled pass over a knowledge store (seed 002)."""
+    CHECK = "check"
+    """Look through a knowledge store without changing it."""
+    MEND = "mend"
+    """Bring a knowledge store's interrupted or conflicted publication to its end."""
+    IMPORT = "import"
+    """Read records of another store into a new one."""
 
 
 _SEAL = object()

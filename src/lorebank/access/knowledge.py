@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from lorebank.access.audience import GrantAccess
+from lorebank.access.reasons import CONFIG_INVALID
 from lorebank.clock import Micros
 
 MembershipState = Literal["own", "named", "duplicate", "removed"]
@@ -80,14 +81,16 @@ class Membership:
 class KnowledgeData:
     """One consistent view of settings, bindings, grants and the host's report.
 
-    `problem` is there when the configuration cannot be read: then no agent has a store (fail closed).
+    `problem` is there when the configuration or the registry cannot be read: then no agent has a store (fail
+    closed); `reason` is the stable code to say with it (`access.reasons`).
     `known` are the agents that the host reports now, None before its first report; `removed` those that
     it once reported and does not any more: they have lost access (statement 1.1.7).
     """
 
     settings: KnowledgeSettings = field(default_factory=KnowledgeSettings)
     problem: str | None = None
-    bindings: Mapping[str, str] = _NONE
+    reason: str = CONFIG_INVALID
+    bindings: Mapping[str, str] = field(default_factory=lambda: _NONE)
     grants: Mapping[str, tuple[ConversationGrant, ...]] = field(default_factory=lambda: MappingProxyType({}))
     known: frozenset[str] | None = None
     removed: frozenset[str] = frozenset()

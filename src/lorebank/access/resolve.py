@@ -93,6 +93,11 @@ def coming_from(origin: Origin) -> Iterator[None]:
         _ORIGIN.reset(token)
 
 
+def origin_now() -> Origin:
+    """The request that is being decided on, for its audit rows."""
+    return _ORIGIN.get()
+
+
 @dataclass(frozen=True, slots=True)
 class Resolver:
     """Turns principals into grants with one rule set and one epoch, and has each decision recorded."""
@@ -127,14 +132,28 @@ class Resolver:
     ) -> tuple[Grant, AuditEvent]:
         """The same, with the row of an allowed request left to the caller, who must record it before
         anything is answered or changed. Only `service.guard` uses it; refusals are recorded here."""
-        epoch, began = self.epoch.value, time.perf_counter_ns()
+        epoch = self.epoch.value
+        decision, event = self.decided(principal, action, bank, operation=operation, target=target)
+        return _grant(principal, action, bank, epoch, decision), event
+
+    def decided(
+        self,
+        principal: Principal,
+        action: str,
+        bank: BankId | None = None,
+        *,
+        operation: str = "",
+        target: str | None = None,
+    ) -> tuple[Decision, AuditEvent]:
+        """What the rules say, and its row, for makers of grants. A refusal is recorded and raised."""
+        began = time.perf_counter_ns()
         decision = self.rules.decide(principal, action, bank)
         event = event_of(
             principal,
             action,
             "failure" if decision.failure else "allow" if decision.allowed else "deny",
             clock.now(),
-            origin=_ORIGIN.get(),
+            origin=origin_now(),
             operation=operation,
             bank=bank,
             target=target,
@@ -145,7 +164,7 @@ class Resolver:
         if not decision.allowed:
             self.audit.record(event, durable=False)
             raise _refusal(action, decision)
-        return _grant(principal, action, bank, epoch, decision), event
+        return decision, event
 
     def ask_listing(self, principal: Principal, *, operation: str = "") -> tuple[Grant, AuditEvent]:
         """`ask` for the list of banks: open to every caller with a valid credential, because each bank
@@ -157,7 +176,7 @@ class Resolver:
             LIST_BANKS,
             "allow" if own.allowed else "deny",
             clock.now(),
-            origin=_ORIGIN.get(),
+            origin=origin_now(),
             operation=operation,
             reason=own.reason,
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from lorebank import clock
 from lorebank.access.actions import (
     ACTIONS,
+    AUDIENCE_ONLY,
     EVERY_USER,
     EVERYBODY,
     IMPLYING,
@@ -47,6 +48,11 @@ _MAX_TOLD = 32
 explanation names all."""
 _MAX_SCOPES = 3
 """Policies named where several narrow a service account."""
+CONTROL_PLANE = ("iam:", "template:", "knowledge:")
+"""What gateway tokens do not open: a conversation with an operator in it is no operator's desk."""
+_NOT_BY_POLICIES = Decision(
+    allowed=False, reason="what agents do to knowledge is decided by their audience, and they do nothing else"
+)
 _Key = tuple[Principal, str, BankId | None]
 
 
@@ -73,6 +79,8 @@ class PolicyRules:
         """The decision; failures deny."""
         if action not in ACTIONS:
             return Decision(allowed=False, failure=True, reason="there is no such action")
+        if principal.kind == "agent" or action in AUDIENCE_ONLY:
+            return _NOT_BY_POLICIES
         if principal.kind == "local":
             whole = "the owner of the data directory"
             return Decision(allowed=True, may_reserve=True, may_replace=True, reason=whole)
@@ -91,8 +99,8 @@ class PolicyRules:
 
     def shows(self, principal: Principal, bank: BankId) -> bool:
         """Any of the actions that show a bank is allowed, and no statement denies `bank:list`."""
-        if principal.kind == "local":
-            return True
+        if principal.kind in ("local", "agent"):
+            return principal.kind == "local"
         view = self.view()
         if standing_problem(view.data, principal, self._now()) is not None:
             return False
@@ -142,7 +150,7 @@ class PolicyRules:
         user = user_behind(view.data, principal)
         if action in EVERYBODY:
             return Decision(allowed=True, user=user, determining=("everybody",))
-        if principal.by_token and action.startswith(("iam:", "template:")) and not self._token_admin:
+        if principal.by_token and action.startswith(CONTROL_PLANE) and not self._token_admin:
             return Decision(allowed=False, user=user, reason="gateway tokens do not open the control plane")
         if action in EVERY_USER:
             is_user = principal.kind == "user"

@@ -13,13 +13,14 @@ import anyio
 
 from lorebank import clock
 from lorebank.access.authenticate import Authenticator
-from lorebank.access.gateway_token import TokenRules
 from lorebank.access.resolve import Resolver
 from lorebank.access.rules import PolicyRules
+from lorebank.access.signed_token import TokenRules
 from lorebank.banks.config import check_server_defaults
 from lorebank.banks.indexes import Indexes
 from lorebank.banks.vectors import VectorBuilder
 from lorebank.bootstrap.jobs import build_worker
+from lorebank.bootstrap.knowledge import Shelf, audience_rules, build_knowledge
 from lorebank.bootstrap.models import Models, build_models
 from lorebank.bootstrap.retention import Retention
 from lorebank.config import Settings
@@ -69,6 +70,7 @@ class Server:
     builder: VectorBuilder
     worker: Worker
     retention: Retention
+    shelf: Shelf
 
     def start(self) -> None:
         """Begin the background work; nothing of it is awaited."""
@@ -76,12 +78,14 @@ class Server:
         self.builder.start()
         self.worker.start()
         self.retention.start()
+        self.shelf.start()
 
     def stop(self, drain_s: float = 0.0) -> None:
         """End the background work in order; vectors get `drain_s` seconds to be completed first."""
         if drain_s:
             self.builder.drain(drain_s)
         self.retention.close()
+        self.shelf.close()
         self.worker.close()
         self.context.tasks.close()
         self.builder.close()
@@ -109,6 +113,7 @@ def build(
     builder = VectorBuilder(banks, resolver, models.embedders)
     metrics = Metrics()
     worker = build_worker(settings, banks, resolver, builder, models, metrics)
+    shelf = build_knowledge(settings, directory.epoch, resolver, models.embedders)
     context = Context(
         settings=settings,
         banks=banks,
@@ -122,6 +127,7 @@ def build(
         metrics=metrics,
         clock=clock.now,
         started_at=clock.now(),
+        knowledge_or_none=shelf.knowledge,
     )
     made: list[Server] = []
 
@@ -138,10 +144,10 @@ def build(
 
     guard = Guard(context, resolver, OPERATIONS)
     tokens = TokenRules(settings.token_secrets, settings.token_lifetime, settings.token_leeway)
-    authenticator = Authenticator(directory.access, tokens)
+    authenticator = Authenticator(directory.access, tokens, audience_rules(settings))
     app = create_app(guard, authenticator, settings, metrics=metrics, lifespan=lifespan)
     retention = Retention(directory.audit, settings.audit_days)
-    made.append(Server(app, context, models, builder, worker, retention))
+    made.append(Server(app, context, models, builder, worker, retention, shelf))
     _gauges(metrics, context, directory)
     return made[0]
 

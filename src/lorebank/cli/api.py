@@ -23,6 +23,10 @@ class Api:
         self._transport = transport
         self._key = key
 
+    def holding(self, key: str) -> Api:
+        """The same server, asked with another key or token."""
+        return Api(self._transport, key)
+
     def get(self, target: str, **params: Any) -> Any:
         """The JSON answer of a GET."""
         return self._json("GET", with_query(target, params))

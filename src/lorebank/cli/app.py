@@ -33,6 +33,7 @@ COMMANDS = {
     "operation": "operation",
     "access": "access",
     "audit": "audit",
+    "vault": "vault",
     "doctor": "upkeep",
     "reembed": "upkeep",
     "backup": "upkeep",

@@ -134,7 +134,7 @@ def create_app(
         check_bound_to_loopback(settings.host)
     serving = Serving(
         guard,
-        Entrance(None if settings.no_auth else authenticator, guard),
+        Entrance(None if settings.no_auth else authenticator, guard, authenticator),
         settings.limits,
         threads=CapacityLimiter(threads),
         reserve=CapacityLimiter(RESERVED_THREADS),

@@ -11,7 +11,7 @@ from lorebank.service.requests.base import RequestModel
 from lorebank.service.requests.queries import Nothing, Query
 
 BANK = "/v1/default/banks/{bank_id}"
-Form = Literal["files", "archive"]
+Form = Literal["files", "archive", "attachment"]
 _PARAMETER = re.compile(r"\{(?:policy_(?=bank_id))?(\w+)(?::path)?\}")
 BankOf = Callable[[Mapping[str, Any]], str]
 

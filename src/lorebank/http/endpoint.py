@@ -93,7 +93,7 @@ class Endpoint:
         exchange: Exchange = scope[KEY]
         exchange.operation, exchange.template = self.operation, self.binding.path
         try:
-            arrival = None if self._public else self._serving.entrance.arrive(scope["headers"])
+            arrival = None if self._public else self._arrive(scope["headers"], exchange)
         except Unauthenticated as exc:
             await self._refuse(exc, exchange)
             raise
@@ -106,6 +106,9 @@ class Endpoint:
             await self._stream(ready.answer, ready.confirm, send)
         else:
             await _send_confirmed(ready.answer, ready.confirm, send)
+
+    def _arrive(self, headers: Headers, exchange: Exchange) -> Arrival:
+        return self._serving.entrance.arrive(headers, in_process=exchange.transport == "cli")
 
     async def _refuse(self, error: Unauthenticated, exchange: Exchange) -> None:
         write = self._serving.entrance.note(error, self.operation, exchange)

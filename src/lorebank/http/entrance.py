@@ -20,8 +20,10 @@ from lorebank.http.exchange import Exchange, Headers
 from lorebank.service.guard import Guard
 
 log = logging.getLogger(__name__)
-LOCAL = Arrival(Principal(kind="local", id="local"))
+LOCAL = Arrival(Principal(kind="local", id="local", keyless=True))
 """Who calls a server without keys."""
+OWNER = Arrival(Principal(kind="local", id="local"))
+"""Who works without a server: the owner of the data directory."""
 REFUSALS_PER_SECOND = 20
 """Rows of refused credentials a second at most: guessing must not fill the disk."""
 
@@ -75,27 +77,30 @@ class RequestDigest:
 
 
 class Entrance:
-    """Recognises the callers of one server. Without an authenticator everybody is `LOCAL`."""
+    """Recognises the callers of one server. Without an authenticator everybody is `LOCAL`, but agents are
+    known by `agents` all the same: what they may do depends on their audience."""
 
-    def __init__(self, authenticator: Authenticator | None, guard: Guard) -> None:
+    def __init__(self, authenticator: Authenticator | None, guard: Guard, agents: Authenticator) -> None:
         self.local = authenticator is None
         self._authenticator = authenticator
+        self._agents = agents
         self._guard = guard
         self._refusals = Refusals()
 
-    def arrive(self, headers: Headers) -> Arrival:
-        """Who asks; `Unauthenticated` without a valid credential. Does not block."""
-        if self._authenticator is None:
-            return LOCAL
+    def arrive(self, headers: Headers, *, in_process: bool = False) -> Arrival:
+        """Who asks; `Unauthenticated` without a valid credential. Does not block. `in_process` tells that
+        the request came by no network."""
         given = [value for name, value in headers if name == b"authorization"]
         if len(given) > 1:
             raise Unauthenticated("send exactly one Authorization header with your API key")
-        return self._authenticator.authenticate(given[0].decode("latin-1") if given else None)
+        header = given[0].decode("latin-1") if given else None
+        if self._authenticator is None:
+            return self._agents.agent(header) or (OWNER if in_process else LOCAL)
+        return self._authenticator.authenticate(header)
 
     def claim(self, arrival: Arrival, request_digest: str) -> None:
         """Spend a token on this request. May wait for the disk."""
-        if self._authenticator is not None:
-            self._authenticator.claim(arrival, request_digest)
+        self._agents.claim(arrival, request_digest)
 
     def note(self, error: Unauthenticated, operation: str, exchange: Exchange) -> Callable[[], None] | None:
         """The work that writes a refusal down; None when there are too many this second. It may wait

@@ -11,8 +11,12 @@ from lorebank.errors import (
     InvalidInput,
     LimitExceeded,
     LorebankError,
+    NotCreated,
+    RevisionConflict,
+    StoreUnavailable,
     Unauthenticated,
     Unavailable,
+    WritesDisabled,
     printable,
 )
 from lorebank.http.answers import Answer, json_answer
@@ -39,7 +43,16 @@ def error_answer(error: LorebankError) -> Answer:
         extra.append((b"www-authenticate", b"Bearer"))
     if isinstance(error, (Unavailable, LimitExceeded)):
         extra.append((b"retry-after", RETRY_AFTER))
-    return json_answer({"detail": _detail(error)}, error.status, extra)
+    return json_answer({"detail": _detail(error), **_beside(error)}, error.status, extra)
+
+
+def _beside(error: LorebankError) -> Mapping[str, Any]:
+    """What clients of knowledge stores act on: the reason's code, and both sides of a conflict."""
+    if isinstance(error, StoreUnavailable):
+        return {"code": error.code, "reason": error.reason}
+    if isinstance(error, RevisionConflict):
+        return {"code": error.code, "sides": error.sides}
+    return {"code": error.code} if isinstance(error, NotCreated | WritesDisabled) else {}
 
 
 def _detail(error: LorebankError) -> Any:

@@ -13,7 +13,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.types import Receive
 
-from lorebank.errors import InvalidInput
+from lorebank.errors import FieldProblem, InvalidInput
 from lorebank.http.binding import Form
 from lorebank.http.errors import Disconnected, TooLarge
 from lorebank.http.exchange import Exchange, Headers, header
@@ -21,6 +21,7 @@ from lorebank.http.receive import check_length
 from lorebank.limits import Limits
 from lorebank.service.requests.base import ignored, parse, refuse
 from lorebank.service.requests.document import read_json
+from lorebank.service.requests.knowledge_read import AttachFileRequest, Attachment
 from lorebank.service.requests.retain import FileMetadata, FileRetainOptions
 from lorebank.service.requests.uploads import ArchiveUpload, FileRetain, UploadedFile
 
@@ -55,13 +56,32 @@ class _Part:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Most:
+    """How many bytes the files of a form may have, and the setting that says so."""
+
+    size: int
+    setting: str
+
+    @classmethod
+    def of(cls, kind: Form, limits: Limits) -> _Most:
+        """Sources of a vault have no size of their own (seed 000, Limits): the setting only guards the
+        disk."""
+        if kind == "attachment":
+            return cls(limits.attachment_bytes, "LOREBANK_LIMIT_ATTACHMENT_BYTES")
+        return cls(limits.file_bytes, "LOREBANK_LIMIT_FILE_BYTES")
+
+    def exceeded(self) -> TooLarge:
+        return TooLarge(f"the files must have at most {self.size} bytes together (setting {self.setting})")
+
+
 class _Reader:
     """Collects the parts that the parser announces, within the limits."""
 
-    def __init__(self, boundary: bytes, limits: Limits, stack: ExitStack) -> None:
+    def __init__(self, boundary: bytes, limits: Limits, most: _Most, stack: ExitStack) -> None:
         self.parts: list[_Part] = []
         self.ended = False
-        self._limits, self._stack = limits, stack
+        self._limits, self._most, self._stack = limits, most, stack
         self._name, self._value, self._header_bytes, self._files = b"", b"", 0, 0
         self._file_bytes = 0
         self._parser = MultipartParser(
@@ -125,8 +145,8 @@ class _Reader:
             raise TooLarge(f"the form field must be at most {self._limits.body_bytes} bytes")
         if part.filename is not None:
             self._file_bytes += end - start
-            if self._file_bytes > self._limits.file_bytes:
-                raise _too_many_bytes(self._limits)
+            if self._file_bytes > self._most.size:
+                raise self._most.exceeded()
         part.file.write(data[start:end])
 
     def _end(self) -> None:
@@ -143,6 +163,8 @@ class ReceivedForm:
 
     def request(self, exchange: Exchange) -> Any:
         """The request value of the operation; `InvalidInput` names the wrong form field."""
+        if self.kind == "attachment":
+            return self._attachment()
         return self._archive(exchange) if self.kind == "archive" else self._files(exchange)
 
     def _archive(self, exchange: Exchange) -> ArchiveUpload:
@@ -151,6 +173,24 @@ class ReceivedForm:
             raise refuse("body", ("file",), "exactly one archive is required", "missing")
         self._note_unknown(exchange, {"file"})
         return ArchiveUpload(archives[0].uploaded())
+
+    def _attachment(self) -> Attachment:
+        """One file and the strict `request` about it; nothing else may come with them."""
+        for part in self.parts:
+            if part.name not in ("file", "request"):
+                raise refuse("body", (part.name,), "is no field of this form", "extra_forbidden")
+        found = {name: [part for part in self.parts if part.name == name] for name in ("file", "request")}
+        for name, parts in found.items():
+            if len(parts) != 1:
+                raise refuse("body", (name,), f"exactly one {name} is required", "missing")
+        said, file = found["request"][0], found["file"][0]
+        said.file.seek(0)
+        data = read_json(said.file.read(self.limits.body_bytes), self.limits)
+        try:
+            request = parse(AttachFileRequest, data, self.limits)
+        except InvalidInput as exc:
+            raise _inside_request(exc) from exc
+        return Attachment(request, file.uploaded())
 
     def _files(self, exchange: Exchange) -> FileRetain:
         files = [part for part in self.parts if part.name == "files" and part.filename is not None]
@@ -183,22 +223,23 @@ async def read_form(
     kind: Form, receive: Receive, headers: Headers, limits: Limits
 ) -> AsyncIterator[ReceivedForm]:
     """The form of a request. `TooLarge` as soon as it exceeds the limit; its files live in this block."""
-    check_length(headers, limits.file_bytes + _OVERHEAD)
+    most = _Most.of(kind, limits)
+    check_length(headers, most.size + _OVERHEAD)
     with ExitStack() as stack:
         try:
-            reader = _Reader(_boundary(headers), limits, stack)
-            await _collect(reader, receive, limits)
+            reader = _Reader(_boundary(headers), limits, most, stack)
+            await _collect(reader, receive, most)
         except FormParserError as exc:
             raise _broken() from exc
         yield ReceivedForm(kind, reader.parts, limits)
 
 
-async def _collect(reader: _Reader, receive: Receive, limits: Limits) -> None:
+async def _collect(reader: _Reader, receive: Receive, most: _Most) -> None:
     size = 0
     async for part in _chunks(receive):
         size += len(part)
-        if size > limits.file_bytes + _OVERHEAD:
-            raise _too_many_bytes(limits)
+        if size > most.size + _OVERHEAD:
+            raise most.exceeded()
         if size > SPOOL_BYTES:  # from here on bytes go to the disk, which may keep a thread waiting
             await anyio.to_thread.run_sync(reader.write, part)
         else:
@@ -228,6 +269,9 @@ def _broken() -> InvalidInput:
     return refuse("body", (), "is not a complete multipart form", "form_invalid")
 
 
-def _too_many_bytes(limits: Limits) -> TooLarge:
-    message = f"the files must have at most {limits.file_bytes} bytes together"
-    return TooLarge(f"{message} (setting LOREBANK_LIMIT_FILE_BYTES)")
+def _inside_request(error: InvalidInput) -> InvalidInput:
+    """The same problems, placed in the form's field."""
+    problems = [
+        FieldProblem((one.loc[0], "request", *one.loc[1:]), one.msg, one.type) for one in error.fields
+    ]
+    return InvalidInput(f"request.{error.message}", fields=problems, cause=error)

@@ -9,16 +9,29 @@ from typing import Protocol
 
 from lorebank.access.audit import AuditQuery, AuditRow, Verified
 from lorebank.access.directory import AccessStore
+from lorebank.access.knowledge import KnowledgeFacts
 from lorebank.access.resolve import Resolver
 from lorebank.access.rules import PolicyRules
+from lorebank.access.vault_resolve import VaultResolver
 from lorebank.banks.embedders import Embedders
 from lorebank.banks.indexes import Indexes
 from lorebank.clock import Clock, Micros
 from lorebank.config import Settings
+from lorebank.errors import Bug
 from lorebank.metrics import Metrics
 from lorebank.models.service import RerankService
 from lorebank.service.tasks import Progress, Tasks
+from lorebank.storage.knowledge_ports import KnowledgeRegistry
 from lorebank.storage.ports import BankHandle, Banks, Listing, Page
+from lorebank.vaults.assignments.facts import VaultFacts
+from lorebank.vaults.assignments.grants import Grants
+from lorebank.vaults.assignments.host import Host
+from lorebank.vaults.assignments.inventory import Probe
+from lorebank.vaults.assignments.sharing import Sharing
+from lorebank.vaults.find.candidates import Candidates
+from lorebank.vaults.find.ports import Embed
+from lorebank.vaults.maintenance.service import Maintenance as VaultMaintenance
+from lorebank.vaults.store.values import Vaults
 
 
 class AuditLog(Protocol):
@@ -84,6 +97,43 @@ class Maintenance(Protocol):
         """Bytes of all files of the data directory."""
 
 
+class VaultUpkeep(Protocol):
+    """Work on whole knowledge stores, done by their owner. `progress` may raise to stop the work."""
+
+    def check(self, read_all: bool, progress: Progress) -> dict[str, list[str]]:
+        """Vault id -> problems found, for every store; with `read_all` every file is read."""
+
+    def resolve(self, vault: str, folder: str, request_id: str, keep: str) -> dict[str, object]:
+        """Settle a conflicted publication of a partition by its request id."""
+
+    def read_in(
+        self, source: Path, name: str | None, agent: str | None, progress: Progress
+    ) -> dict[str, object]:
+        """Import what another program made at `source` into new stores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What operations on knowledge stores use: the stores, the facts that decide (`assigned` is the same
+    object with its configuration), the decisions, the changes of assignments and grants, what the host
+    reports, the scheduled pass, and recall candidates. `embed` makes vectors where `semantic` is on.
+    """
+
+    vaults: Vaults
+    facts: KnowledgeFacts
+    registry: KnowledgeRegistry
+    resolver: VaultResolver
+    assigned: VaultFacts
+    sharing: Sharing
+    grants: Grants
+    host: Host
+    probe: Probe
+    candidates: Candidates
+    maintenance: VaultMaintenance
+    upkeep: VaultUpkeep
+    embed: Embed
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Everything a handler may use besides its grant and handle."""
@@ -101,3 +151,11 @@ class Context:
     clock: Clock
     started_at: Micros
     tasks: Tasks = field(default_factory=Tasks)
+    knowledge_or_none: Knowledge | None = None
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge stores."""
+        if self.knowledge_or_none is None:
+            raise Bug("this server was put together without knowledge stores")
+        return self.knowledge_or_none

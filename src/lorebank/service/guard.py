@@ -14,12 +14,15 @@ from lorebank.access.audit import AuditEvent, Origin, Outcome
 from lorebank.access.grant import Grant
 from lorebank.access.principal import Principal
 from lorebank.access.resolve import Resolver, coming_from
+from lorebank.access.vault_grant import VaultGrant
+from lorebank.access.vault_resolve import VaultResolver
 from lorebank.clock import now
 from lorebank.errors import Bug, LorebankError, NotFound, Unauthenticated, Unavailable
 from lorebank.ids import check_bank_id
 from lorebank.service.context import Context
-from lorebank.service.operations import Operation, Scope
+from lorebank.service.operations import ON_VAULTS, Operation, Scope
 from lorebank.storage.ports import BankHandle
+from lorebank.vaults.store.values import VaultHandle
 
 log = logging.getLogger(__name__)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -32,7 +35,8 @@ _ID_FIELDS = frozenset({"id", "alias", "principal_type"})
 class Call:
     """What a handler gets: the server's parts, its authority, and the validated request.
 
-    `handle` is there for BANK and NEW_BANK operations, `grant` for all but PUBLIC ones.
+    `handle` is there for BANK and NEW_BANK operations, `grant` for all but PUBLIC ones and those on
+    knowledge stores. These have a `vault_grant` instead, and AUDIENCE ones an opened `vault`.
     `request` is the operation's own request value (None when it has no body); `params` are the
     validated path and query parameters by their wire names. `bank_name` is the bank as the caller
     called it, which may be an alias; it is no authority.
@@ -44,6 +48,8 @@ class Call:
     handle_or_none: BankHandle | None = None
     grant_or_none: Grant | None = None
     bank_name: str | None = None
+    vault_grant_or_none: VaultGrant | None = None
+    opened: list[VaultHandle] = field(default_factory=list)
 
     @property
     def handle(self) -> BankHandle:
@@ -58,6 +64,27 @@ class Call:
         if self.grant_or_none is None:
             raise Bug("this operation has no grant")
         return self.grant_or_none
+
+    @property
+    def vault_grant(self) -> VaultGrant:
+        """The caller's grant on an agent's knowledge."""
+        if self.vault_grant_or_none is None:
+            raise Bug("this operation is not about knowledge")
+        return self.vault_grant_or_none
+
+    @property
+    def vault(self) -> VaultHandle:
+        """The partition that the agent's audience reaches."""
+        if not self.opened:
+            raise Bug("this operation has no partition")
+        return self.opened[0]
+
+    def open_vault(self) -> VaultHandle:
+        """The partition of the grant, opened once. What was read from it is sent only while its authority,
+        store and partition are as they were. Raises what `Vaults.open` raises."""
+        if not self.opened:
+            self.opened.append(self.context.knowledge.vaults.open(self.vault_grant))
+        return self.opened[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +120,21 @@ class _Confirmation:
         if listed or not again.shows_the_same(self._grant):
             raise Unavailable("the access rules changed while the request ran; send it again")
         self._newest = again
+
+
+class _VaultConfirmation:
+    """The same for a grant on knowledge, and for the partitions that were opened with it."""
+
+    def __init__(
+        self, resolver: VaultResolver, grant: VaultGrant, opened: list[VaultHandle], origin: Origin
+    ) -> None:
+        self._resolver, self._grant, self._opened, self._origin = resolver, grant, opened, origin
+
+    def __call__(self) -> None:
+        with coming_from(self._origin):
+            self._resolver.current(self._grant)
+            for handle in self._opened:
+                handle.check()
 
 
 class Guard:
@@ -135,6 +177,10 @@ class Guard:
             raise Unauthenticated("an API key is required")
         with coming_from(origin):
             grant, event = self._authorise(operation, principal, bank_id, asked)
+            if isinstance(grant, VaultGrant):
+                asked = replace(asked, vault_grant_or_none=grant)
+            else:
+                asked = replace(asked, grant_or_none=grant)
             asked = self._read(asked, read, event)
             event = replace(event, target=_target(asked))
             return self._recorded(operation, asked, grant, event, origin)
@@ -165,7 +211,7 @@ class Guard:
             raise
 
     def _recorded(
-        self, operation: Operation, asked: Call, grant: Grant, event: AuditEvent, origin: Origin
+        self, operation: Operation, asked: Call, grant: Grant | VaultGrant, event: AuditEvent, origin: Origin
     ) -> Answered:
         """Run it and have it in the audit log: a write before it begins and when it ends, a read once,
         before its answer leaves."""
@@ -176,8 +222,7 @@ class Guard:
         outcome: Outcome = "error"
         status: int | None = 500
         try:
-            handle = self._opened(operation, grant, asked)
-            result = operation.handler(replace(asked, handle_or_none=handle, grant_or_none=grant))
+            result = operation.handler(self._opened(operation, grant, asked))
             outcome, status = "done", None
         except LorebankError as exc:
             status = exc.status
@@ -191,7 +236,12 @@ class Guard:
         if result is None or (writing and operation.scope is Scope.SERVER):
             # It shows what the caller sent. Whoever takes his own right away is told that it is done.
             return Answered(result, _confirmed)
-        return Answered(result, _Confirmation(self._resolver, grant, origin))
+        return Answered(result, self._confirmation(grant, asked, origin))
+
+    def _confirmation(self, grant: Grant | VaultGrant, asked: Call, origin: Origin) -> Callable[[], None]:
+        if isinstance(grant, VaultGrant):
+            return _VaultConfirmation(self._context.knowledge.resolver, grant, asked.opened, origin)
+        return _Confirmation(self._resolver, grant, origin)
 
     def _note_end(self, event: AuditEvent) -> None:
         """A write that has happened is not called failed because its end could not be noted."""
@@ -202,8 +252,10 @@ class Guard:
 
     def _authorise(
         self, operation: Operation, principal: Principal, bank_id: str | None, asked: Call
-    ) -> tuple[Grant, AuditEvent]:
+    ) -> tuple[Grant | VaultGrant, AuditEvent]:
         target = _target(asked)
+        if operation.scope in ON_VAULTS:
+            return self._authorise_vault(operation, principal, asked, target)
         if operation.scope is Scope.SERVER:
             return self._resolver.ask(principal, operation.action, operation=operation.name, target=target)
         if operation.scope is Scope.LISTING:
@@ -214,10 +266,27 @@ class Guard:
         bank = self._context.banks.canonical(check_bank_id(bank_id, max_bytes=max_bytes))
         return self._resolver.ask(principal, operation.action, bank, operation=operation.name, target=target)
 
-    def _opened(self, operation: Operation, grant: Grant, asked: Call) -> BankHandle | None:
+    def _authorise_vault(
+        self, operation: Operation, principal: Principal, asked: Call, target: str | None
+    ) -> tuple[VaultGrant, AuditEvent]:
+        resolver, action, name = self._context.knowledge.resolver, operation.action, operation.name
+        if operation.scope is Scope.AUDIENCE:
+            return resolver.ask(principal, action, operation=name, target=target)
+        if operation.scope is Scope.AGENTS:
+            return resolver.ask_listing(principal, action, operation=name)
+        agent = asked.params.get("agent_id")
+        return resolver.ask_operator(principal, action, agent, operation=name, target=target)
+
+    def _opened(self, operation: Operation, grant: Grant | VaultGrant, asked: Call) -> Call:
+        if isinstance(grant, VaultGrant):
+            if operation.scope is Scope.AUDIENCE:
+                asked.open_vault()
+            return asked
         if operation.scope is Scope.NEW_BANK:
-            return self._opened_or_made(operation, grant, asked)
-        return self._context.banks.open(grant) if operation.scope is Scope.BANK else None
+            return replace(asked, handle_or_none=self._opened_or_made(operation, grant, asked))
+        if operation.scope is Scope.BANK:
+            return replace(asked, handle_or_none=self._context.banks.open(grant))
+        return asked
 
     def _opened_or_made(self, operation: Operation, grant: Grant, asked: Call) -> BankHandle:
         try:
@@ -226,7 +295,7 @@ class Guard:
             if grant.bank is not None:
                 self._resolver.refuse_denied(grant.principal, CREATE_BANK, grant.bank)
             if operation.check is not None:
-                operation.check(replace(asked, grant_or_none=grant))
+                operation.check(asked)
             return self._context.banks.create(grant, None, self._context.clock())
 
 

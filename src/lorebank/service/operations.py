@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from lorebank.access.actions import AUDIENCE_ONLY, on_agents
 from lorebank.errors import Bug
 
 
@@ -29,6 +30,17 @@ class Scope(Enum):
     """One bank that is made when missing; the handler gets an opened handle."""
     BANK_NAME = "bank_name"
     """One bank by name, existing or not; the handler gets a grant (delete, create, aliases)."""
+    AUDIENCE = "audience"
+    """The partition that an agent's audience reaches; the handler gets it opened (`Call.vault`)."""
+    AGENT = "agent"
+    """One agent, named by the parameter `agent_id`, or the default one, for an operator. The handler gets a
+    vault grant; one that reads opens the partition with `Call.open_vault`."""
+    AGENTS = "agents"
+    """The list of agents, for operators: each one is decided by itself (`VaultResolver.may`)."""
+
+
+ON_VAULTS = frozenset({Scope.AUDIENCE, Scope.AGENT, Scope.AGENTS})
+"""What `access.vault_resolve` decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,10 @@ class Operation:
     def __post_init__(self) -> None:
         if (self.scope is Scope.PUBLIC) == bool(self.action):
             raise Bug(f"operation '{self.name}' must declare an action unless it is public")
+        if (self.scope is Scope.AUDIENCE) != (self.action in AUDIENCE_ONLY):
+            raise Bug(f"operation '{self.name}' must be decided by an audience, or by policies")
+        if self.scope in ON_VAULTS and not on_agents(self.action):
+            raise Bug(f"operation '{self.name}' is decided on agents, and its action is not")
 
 
 def table(*groups: Mapping[str, Operation] | tuple[Operation, ...]) -> dict[str, Operation]:

@@ -30,8 +30,9 @@ class Directory(Protocol):
     def path(self) -> Path:
         """Where it is."""
 
-    def backup(self, target: Path, *, root_key: bool = False) -> None:
-        """A consistent copy in the empty or missing folder `target`, with the root key when asked."""
+    def backup(self, target: Path, *, root_key: bool = False, first: Callable[[Path], None] = ...) -> None:
+        """A consistent copy in the empty or missing folder `target`, with the keys when asked; `first` adds
+        to it what is not the engine's."""
 
     def check(self) -> list[str]:
         """What is wrong with the registry."""
@@ -51,6 +52,23 @@ class VectorWork(Protocol):
         """Say that the bank has vectors to build."""
 
 
+class KnowledgeCare(Protocol):
+    """The owner of the knowledge stores. Whatever is wrong comes as sentences that name the store."""
+
+    @property
+    def folder(self) -> Path:
+        """Where they are; it may lie outside of the data directory."""
+
+    def backup(self, target: Path, progress: Progress) -> tuple[int, list[str]]:
+        """Copy all stores below `target`; how many, and what is wrong with some."""
+
+    def check(self, progress: Progress) -> list[str]:
+        """What is wrong with the registry and the stores."""
+
+    def compact(self, progress: Progress) -> list[str]:
+        """Leave no deleted byte in their databases; what could not be done."""
+
+
 class Upkeep:
     """The port `Maintenance`; opens banks with tickets that name this one purpose."""
 
@@ -62,6 +80,7 @@ class Upkeep:
         embedders: Embedders,
         indexes: Indexes,
         vectors: VectorWork,
+        knowledge: KnowledgeCare | None = None,
     ) -> None:
         self._directory = directory
         self._banks = banks
@@ -69,16 +88,29 @@ class Upkeep:
         self._embedders = embedders
         self._indexes = indexes
         self._vectors = vectors
+        self._knowledge = knowledge
 
     def backup(self, target: Path, progress: Progress) -> dict[str, object]:
-        """Copy everything, the root key included, so that a restored copy opens at once."""
-        progress("copy", 0, 0)
-        self._directory.backup(target, root_key=True)
-        return {"bytes": folder_bytes(target), "banks": len(self._names())}
+        """Copy everything, the keys included, so that a restored copy opens at once. `problems` tells of
+        knowledge stores that were copied although something is wrong with them."""
+        stores, problems = 0, list[str]()
+
+        def knowledge(target: Path) -> None:
+            nonlocal stores, problems
+            if self._knowledge is not None:
+                stores, problems = self._knowledge.backup(target, progress)
+            progress("copy", 0, 0)
+
+        self._directory.backup(target, root_key=True, first=knowledge)
+        told: dict[str, object] = {"bytes": folder_bytes(target), "banks": len(self._names())}
+        return told | {"knowledge_stores": stores, "problems": problems}
 
     def check(self, progress: Progress) -> dict[str, list[str]]:
-        """bank id -> problems; a bank that cannot be opened has that as its problem."""
+        """bank id -> problems; a bank that cannot be opened has that as its problem. Those of knowledge
+        stores are with the registry's, because they have no bank."""
         found = {REGISTRY: list(self._directory.check())}
+        if self._knowledge is not None:
+            found[REGISTRY] += self._knowledge.check(progress)
         for bank in self._each("check", progress):
             found[bank] = self._problems(bank)
         return found
@@ -96,6 +128,9 @@ class Upkeep:
         before = self.disk_bytes()
         done, failed = self._with_each("compact", progress, lambda handle: handle.compact())
         self._directory.compact()
+        if self._knowledge is not None:
+            problems = self._knowledge.compact(progress)
+            failed |= {BankId(REGISTRY): "; ".join(problems)} if problems else {}
         after = self.disk_bytes()
         return {"banks": done, "failed": failed, "bytes_before": before, "bytes_after": after}
 
@@ -168,8 +203,11 @@ class Upkeep:
                 raise Unavailable(f"{reason} The re-embed goes on by itself as soon as that is mended.")
 
     def disk_bytes(self) -> int:
-        """Bytes of all files."""
-        return folder_bytes(self._directory.path)
+        """Bytes of all files, those of knowledge stores elsewhere included."""
+        total = folder_bytes(self._directory.path)
+        if self._knowledge is not None and self._directory.path not in self._knowledge.folder.parents:
+            total += folder_bytes(self._knowledge.folder)
+        return total
 
     def _names(self) -> list[BankId]:
         rows = self._banks.all_rows(self._resolver.ticket(Ticket.MAINTAIN))

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Literal, Protocol
 
 from lorebank.access.knowledge import ConversationGrant
 from lorebank.clock import Micros
+from lorebank.errors import StoreUnavailable
 
 StoreState = Literal["creating", "ready"]
 ReviewOutcome = Literal["enqueued", "not_needed", "skipped", "unavailable", "failed"]
@@ -69,8 +71,37 @@ class ReviewRow:
     answered_at: Micros | None
 
 
+@dataclass(frozen=True, slots=True)
+class RegistryPicture:
+    """What decisions need of the registry, all from one moment. `known` and `removed` as in
+    `access.knowledge.KnowledgeData`; `open` is the assignment that is not settled."""
+
+    bindings: Mapping[str, str]
+    grants: Sequence[ConversationGrant]
+    known: frozenset[str] | None
+    removed: frozenset[str]
+    ended: frozenset[str]
+    open: AssignmentRow | None
+
+
 class KnowledgeRegistry(Protocol):
-    """Store identities, bindings, journal, grants, sessions, schedule, host report."""
+    """Store identities, bindings, journal, grants, sessions, schedule, host report.
+
+    A registry that cannot be trusted is an object all the same (a server serves its banks without one):
+    `problem` says why, and every other method raises it. One that nobody has needed yet is empty; the
+    first change makes it. Each change is durable when its method returns.
+    """
+
+    @property
+    def problem(self) -> StoreUnavailable | None:
+        """Why nothing can be read or changed (needs_recovery, foreign_store, newer_version, damaged). Looks
+        whether the file is still in its place (one `stat`)."""
+
+    def listen(self, changed: Callable[[bool], None]) -> None:
+        """`changed(rights)` is called after every change of what `picture` shows, from the thread that made
+        it, before its method returns. `rights`: somebody may have gained or lost something."""
+
+    def picture(self) -> RegistryPicture: ...
 
     def stores(self) -> Sequence[StoreRow]: ...
 
@@ -78,7 +109,8 @@ class KnowledgeRegistry(Protocol):
         """`own:<agent>` or `named:<name>` -> vault id."""
 
     def begin_store(self, vault: str, location: str, binding: str, at: Micros) -> StoreRow:
-        """Bind a new id, state creating. When the binding is taken the existing row is given back."""
+        """Bind a new id, state creating. When the binding is taken the existing row is given back.
+        `StoreUnavailable` (busy) while an assignment is open: it may be about to bind this very name."""
 
     def store_ready(self, vault: str) -> None: ...
 
@@ -89,7 +121,8 @@ class KnowledgeRegistry(Protocol):
         """Write it down before the file is touched. `Conflict` while another one is open."""
 
     def settle_assignment(self, id: str, state: Literal["done", "cancelled"]) -> None:
-        """Done: sets the planned bindings and the stores' last names in the same transaction."""
+        """Done: sets the planned bindings and the stores' last names in the same transaction. Fine when
+        it is settled already."""
 
     def open_assignment(self) -> AssignmentRow | None: ...
 
@@ -131,13 +164,16 @@ class KnowledgeRegistry(Protocol):
 
     def reviews(self, *, open_only: bool) -> Sequence[ReviewRow]: ...
 
-    def take_review(self, id: str, at: Micros) -> ReviewRow | None: ...
+    def take_review(self, id: str, at: Micros) -> ReviewRow | None:
+        """Note when it was taken first; the row as it is then, None when it was never requested."""
 
     def answer_review(self, id: str, outcome: ReviewOutcome, at: Micros) -> ReviewRow | None:
         """The row after the answer; a second answer changes nothing."""
 
 
 # --- stores/<vaultId>/state.sqlite
+
+_NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +215,10 @@ class CatalogueRow:
 
 @dataclass(frozen=True, slots=True)
 class JournalRow:
-    """One accepted publication. `files` (JSON) holds everything needed to finish it: paths, contents or
-    staged names, expected and new hashes. `state`: accepted -> published, or conflicted."""
+    """One accepted publication; its name is (`folder`, `request_id`): a request id means nothing in another
+    partition. `files` holds everything needed to finish it or to take it back: paths, contents or staged
+    names, what was there before, catalogue rows; empty once git has it. `state`: accepted -> published, or
+    accepted -> conflicted."""
 
     request_id: str
     digest: str
@@ -201,7 +239,10 @@ class JournalRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A row of history as stored; `vaults.store.values.HistoryRow` has the meaning of the fields."""
+    """A row of history as stored; `vaults.store.values.HistoryRow` has the meaning of the fields.
+
+    `old_path` is where an `external_rename` came from. A line without a `sha256` says that the file is gone.
+    """
 
     seq: int
     folder: str
@@ -217,20 +258,31 @@ class HistoryLine:
     commit: str | None
     request_id: str | None
     message: str
+    old_path: str | None = None
 
 
 class VaultState(Protocol):
-    """One store's database."""
+    """One store's database. Safe from any thread; `Unavailable` when the disk fails, `Corrupt` when the file
+    is damaged."""
+
+    def close(self) -> None:
+        """Nobody may be using it."""
 
     def checkpoint(self) -> Checkpoint: ...
 
     def partition(self, folder: str) -> PartitionRow | None: ...
 
-    def add_partition(self, row: PartitionRow) -> None: ...
+    def add_partition(self, row: PartitionRow) -> None:
+        """`Conflict` when the folder is known already: its identity is never replaced."""
 
-    def partitions(self) -> Sequence[PartitionRow]: ...
+    def move_partition(self, row: PartitionRow) -> None:
+        """Another folder stands for a known partition from now on; only an operator may say so."""
 
-    def catalogue(self, folder: str) -> Iterator[CatalogueRow]: ...
+    def partitions(self) -> Sequence[PartitionRow]:
+        """By folder."""
+
+    def catalogue(self, folder: str) -> Iterator[CatalogueRow]:
+        """All rows of a partition, by path."""
 
     def apply_catalogue(
         self,
@@ -238,36 +290,65 @@ class VaultState(Protocol):
         upserts: Sequence[CatalogueRow],
         deleted: Sequence[int],
         history: Sequence[HistoryLine],
+        contents: Mapping[str, bytes] = _NOTHING,
     ) -> Mapping[str, int]:
         """Changed, new (`key` 0) and removed files with the history of what happened to them, at once.
-        Path -> key of the new ones. `seq` of the history lines is given here."""
+        Path -> key of the upserted ones. `seq` of the history lines is given here. `contents` (by SHA-256)
+        are kept until git has them."""
 
     def accept(self, row: JournalRow) -> None:
-        """`Conflict` when the request id is there with another digest, or another one is accepted and open."""
+        """`Conflict` when the request id is there already, or another one is accepted and open."""
 
-    def journaled(self, request_id: str) -> JournalRow | None: ...
+    def journaled(self, folder: str, request_id: str) -> JournalRow | None: ...
 
     def open_journal(self) -> Sequence[JournalRow]:
         """Accepted and conflicted ones, oldest first."""
 
     def publish(
-        self, request_id: str, at: Micros, catalogue: Sequence[CatalogueRow], history: Sequence[HistoryLine]
-    ) -> None:
-        """The receipt, the new checkpoint, the changed catalogue and the history, at once. The contents
-        leave the journal row when the commit is noted."""
+        self,
+        folder: str,
+        request_id: str,
+        at: Micros,
+        catalogue: Sequence[CatalogueRow],
+        history: Sequence[HistoryLine],
+    ) -> Mapping[str, int]:
+        """The receipt, the new checkpoint (the row's generation and publication), the changed catalogue and
+        the history, at once; path -> key as `apply_catalogue`. The contents leave the journal row when the
+        commit is noted. `Conflict` when the row is not open."""
 
-    def conflict(self, request_id: str) -> None: ...
+    def conflict(self, folder: str, request_id: str) -> None:
+        """accepted -> conflicted."""
+
+    def forget(self, folder: str, request_id: str) -> None:
+        """Drop a row that was never published; afterwards the request id is unknown. Others stay."""
+
+    def backlog(self) -> int:
+        """How many history lines and publications git does not have yet."""
 
     def uncommitted(self) -> Sequence[HistoryLine]:
         """What git does not have yet, oldest first."""
 
-    def committed(self, seqs: Sequence[int], blobs: Mapping[int, str], commit: str) -> None: ...
+    def unfinished(self) -> Sequence[JournalRow]:
+        """Published ones without a commit, oldest first."""
 
-    def history(
-        self, folder: str, record_id: str, before: int | None, limit: int
-    ) -> Sequence[HistoryLine]: ...
+    def kept(self, sha256: str) -> bytes | None:
+        """Contents that `apply_catalogue` was told to keep, as long as git does not have them."""
 
-    def recent(self, folder: str, limit: int) -> Sequence[HistoryLine]: ...
+    def committed(
+        self, lines: Mapping[int, str | None], commit: str, requests: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Note that git has these history lines (seq -> blob id) and publications (folder, request id)."""
+
+    def history(self, folder: str, record_id: str, before: int | None, limit: int) -> Sequence[HistoryLine]:
+        """Newest first; only lines with `seq` below `before`."""
+
+    def line(self, folder: str, seq: int) -> HistoryLine | None: ...
+
+    def last_revisions(self, folder: str) -> Mapping[str, int]:
+        """Record id -> highest revision that history knows, also of records that are gone."""
+
+    def recent(self, folder: str, limit: int) -> Sequence[HistoryLine]:
+        """The newest line of each record, newest first."""
 
     def verdict(self, key: str) -> tuple[str, str] | None:
         """(stamp, verdict) of an evidence check; `key` is the caller's."""
@@ -277,4 +358,5 @@ class VaultState(Protocol):
     def vectors(self, folder: str) -> Iterator[tuple[int, str, bytes]]:
         """(catalogue key, model id, float16 vector)."""
 
-    def set_vectors(self, rows: Sequence[tuple[int, str, bytes]]) -> None: ...
+    def set_vectors(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
+        """Replaces by key; rows whose file is gone are left out."""

@@ -1,41 +1,52 @@
-"""Why a knowledge store cannot be used: the stable codes of `errors.StoreUnavailable`."""
+"""Why a knowledge store cannot be used. The codes themselves stand in `access.reasons`, where storage can
+use them too."""
 
 from __future__ import annotations
 
-from typing import Final
+from lorebank.access.reasons import (
+    BUSY,
+    CHECKPOINT_CONFLICT,
+    CONFIG_INVALID,
+    CONFLICTED_PUBLICATION,
+    DAMAGED,
+    DUPLICATE_MEMBERSHIP,
+    FOREIGN,
+    MANIFEST_INVALID,
+    MANIFEST_MISMATCH,
+    MISSING_DATABASE,
+    MISSING_MANIFEST,
+    MISSING_PARTITION,
+    MISSING_STORE,
+    NEEDS_RECOVERY,
+    NEWER,
+    OLDER_VAULT,
+    PARTITION_CHANGED,
+    PENDING_PUBLICATION,
+    SCAN_INCOMPLETE,
+    SCAN_LIMIT,
+    UNSAFE_FILE,
+)
 
-CONFIG_INVALID: Final = "config_invalid"
-"""The store map cannot be read; nobody's store is known until it is mended."""
-DUPLICATE_MEMBERSHIP: Final = "duplicate_membership"
-"""The agent is in two named stores (seed 000, Stores)."""
-NEEDS_RECOVERY: Final = "needs_recovery"
-"""The registry is missing or emptied while its sentinel is there (seed 000, Storage layout)."""
-FOREIGN: Final = "foreign_store"
-"""A database that lorebank did not make; `lorebank vault import` reads it into new stores."""
-NEWER: Final = "newer_version"
-"""A newer lorebank wrote it."""
-MISSING_STORE: Final = "missing_store"
-MISSING_MANIFEST: Final = "missing_manifest"
-MISSING_DATABASE: Final = "missing_database"
-MISSING_PARTITION: Final = "missing_partition"
-MANIFEST_INVALID: Final = "manifest_invalid"
-"""vault.json is not the strict object that seed 000 gives."""
-MANIFEST_MISMATCH: Final = "manifest_mismatch"
-"""vault.json names another store than its database."""
-OLDER_VAULT: Final = "older_vault"
-"""vault.json has a lower generation than the database: an older copy was put in its place."""
-CHECKPOINT_CONFLICT: Final = "checkpoint_conflict"
-"""Same generation with another publication, or a higher one that no pending publication explains."""
-PARTITION_CHANGED: Final = "partition_changed"
-"""The partition's folder was exchanged for another one."""
-PENDING_PUBLICATION: Final = "pending_publication"
-CONFLICTED_PUBLICATION: Final = "conflicted_publication"
-"""An accepted publication cannot be completed because a file changed under it."""
-SCAN_LIMIT: Final = "scan_limit"
-SCAN_INCOMPLETE: Final = "scan_incomplete"
-UNSAFE_FILE: Final = "unsafe_file"
-"""A symlink, hardlink or special file where only plain files and folders may be."""
-BUSY: Final = "busy"
-"""Another operation held the store's lane for too long."""
-DAMAGED: Final = "damaged"
-"""A database or a git repository contradicts itself."""
+__all__ = [
+    "BUSY",
+    "CHECKPOINT_CONFLICT",
+    "CONFIG_INVALID",
+    "CONFLICTED_PUBLICATION",
+    "DAMAGED",
+    "DUPLICATE_MEMBERSHIP",
+    "FOREIGN",
+    "MANIFEST_INVALID",
+    "MANIFEST_MISMATCH",
+    "MISSING_DATABASE",
+    "MISSING_MANIFEST",
+    "MISSING_PARTITION",
+    "MISSING_STORE",
+    "NEEDS_RECOVERY",
+    "NEWER",
+    "OLDER_VAULT",
+    "PARTITION_CHANGED",
+    "PENDING_PUBLICATION",
+    "SCAN_INCOMPLETE",
+    "SCAN_LIMIT",
+    "UNSAFE_FILE",
+]

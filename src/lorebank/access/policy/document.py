@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, get_args
 
-from lorebank.access.actions import ACTIONS
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY
 from lorebank.access.policy.reading import (
     ROOT,
     Loc,
@@ -115,6 +115,8 @@ def read_actions(value: object, loc: Loc) -> tuple[str, ...]:
 
 
 def _action(name: str, loc: Loc) -> str:
+    if name in AUDIENCE_ONLY:
+        raise problem(loc, f"'{name}' is decided by the audience of an agent's token; no policy can name it")
     if name in ACTIONS:
         return name
     if name == "*":

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, Literal
 
 from lorebank.access.actions import RETAIN
-from lorebank.access.policy.match import action_matches, bank_level, closest, statement_level
+from lorebank.access.policy.match import action_matches, closest, statement_level, target_level
 from lorebank.access.policy.merge import FIELDS
 from lorebank.access.policy.narrow import narrow
 from lorebank.access.policy.policy_set import PolicySet
@@ -259,7 +259,7 @@ def _entries(layer: Layer, action: str, bank: str) -> Iterator[Entry]:
                 origin="" if layer.narrows else _origin(one),
                 priority=one.priority,
                 action=_matching_action(statement, action),
-                bank=closest(statement.banks, bank) or "",
+                bank=closest(statement.banks, bank, action) or "",
                 rank=(one.through == "user", level, one.priority, one.policy_id, -ref.index),
                 parameters=statement.parameters,
             )
@@ -272,7 +272,7 @@ def _near_misses(layer: Layer, action: str, bank: str) -> Iterator[NearMiss]:
             continue
         seen.add(ref)
         speaks = any(action_matches(granted, action) for granted in statement.actions)
-        here = any(bank_level(pattern, bank) for pattern in statement.banks)
+        here = any(target_level(pattern, action, bank) for pattern in statement.banks)
         if speaks and not here:
             yield NearMiss(ref, statement.effect, layer.title, "bank", statement.banks)
         elif here and not speaks:

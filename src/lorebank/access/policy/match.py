@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from lorebank.access.actions import IMPLYING, covers
+from lorebank.access.actions import IMPLYING, covers, on_agents
 from lorebank.access.policy.values import Statement
 
 EVERY_BANK = "*"
+AGENT = "agent:"
+"""How a statement names an agent among its banks, for the actions that are decided on agents."""
 WILD, PREFIX, EXACT = 1, 2, 3
 """How closely a pattern names a bank; only single-value fields ask (specs, Evaluate)."""
 
@@ -26,6 +28,26 @@ def bank_level(pattern: str, bank: str) -> int:
     return EXACT if pattern == bank else 0
 
 
+def agent_level(pattern: str, target: str) -> int:
+    """The same for `agent:<id>`, the target of actions on agents: there a star at the end of a pattern that
+    begins with `agent:` stands for anything (`agent:*`, `agent:team-*`). No agent has a star in its id."""
+    if pattern == EVERY_BANK:
+        return WILD
+    if is_agents(pattern):
+        return PREFIX if target.startswith(pattern[:-1]) else 0
+    return EXACT if pattern == target else 0
+
+
+def is_agents(pattern: str) -> bool:
+    """Whether it stands for several agents."""
+    return pattern.startswith(AGENT) and pattern.endswith("*")
+
+
+def target_level(pattern: str, action: str, target: str) -> int:
+    """How closely a pattern names what the action is decided on: an agent or a bank."""
+    return agent_level(pattern, target) if on_agents(action) else bank_level(pattern, target)
+
+
 def action_matches(granted: str, asked: str, *, implied: bool = True) -> bool:
     """Whether a statement's action speaks of `asked`; without `implied` only as itself or its family."""
     if implied:
@@ -37,7 +59,7 @@ def statement_level(statement: Statement, action: str, bank: str, *, implied: bo
     """0 when the statement does not speak of this, otherwise the level of its closest pattern."""
     if not any(action_matches(granted, action, implied=implied) for granted in statement.actions):
         return 0
-    return max((bank_level(pattern, bank) for pattern in statement.banks), default=0)
+    return max((target_level(pattern, action, bank) for pattern in statement.banks), default=0)
 
 
 @lru_cache(maxsize=4096)
@@ -66,10 +88,20 @@ def patterns_of(bank: str, sizes: Iterable[int]) -> Iterator[tuple[str, int]]:
         yield bank, EXACT
 
 
-def closest(patterns: Iterable[str], bank: str) -> str | None:
+def agent_patterns_of(target: str) -> Iterator[tuple[str, int]]:
+    """All patterns that match an agent (or the server, `*`) with their levels, the least close first."""
+    yield EVERY_BANK, WILD
+    if target.startswith(AGENT):
+        for size in range(len(AGENT), len(target) + 1):
+            yield f"{target[:size]}*", PREFIX
+    if target != EVERY_BANK:
+        yield target, EXACT
+
+
+def closest(patterns: Iterable[str], bank: str, action: str = "") -> str | None:
     """The pattern that matches the bank most closely; None when none does."""
-    best = max(patterns, key=lambda pattern: (bank_level(pattern, bank), len(pattern)), default=None)
-    return best if best is not None and bank_level(best, bank) else None
+    best = max(patterns, key=lambda one: (target_level(one, action, bank), len(one)), default=None)
+    return best if best is not None and target_level(best, action, bank) else None
 
 
 def _families(action: str) -> Iterator[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from lorebank.access.actions import on_agents
 from lorebank.access.policy.document import parse_policy
 from lorebank.access.policy.values import PolicyDocument
 from lorebank.errors import InvalidInput
 
 
 def named_banks(document: PolicyDocument) -> Iterator[tuple[int, str]]:
-    """(statement, pattern) of every pattern that is one bank's id."""
+    """(statement, pattern) of every pattern that is one bank's id, where not only agents are spoken of."""
     for index, statement in enumerate(document.statements):
+        if all(map(on_agents, statement.actions)):
+            continue
         for pattern in statement.banks:
             if pattern != "*" and not pattern.endswith("::*"):
                 yield index, pattern

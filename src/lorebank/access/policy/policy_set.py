@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from lorebank.access.actions import on_agents
 from lorebank.access.policy.blocks import Block, Entry, blocks_of, in_order
-from lorebank.access.policy.match import granting, patterns_of, prefix_sizes
+from lorebank.access.policy.match import agent_patterns_of, granting, patterns_of, prefix_sizes
 from lorebank.access.policy.merge import SINGLE_VALUE, merged
 from lorebank.access.policy.tag_filter import distinct
 from lorebank.access.policy.values import UNSET, Attached, Effect, Parameters, StatementRef, Verdict
@@ -43,15 +44,15 @@ class PolicySet:
         self._kept: dict[_Question, Verdict] = {}
 
     def evaluate(self, action: str, bank: str, *, implied: bool = True) -> Verdict:
-        """What the set says of `action` on `bank` (`*`: the server itself).
+        """What the set says of `action` on `bank` (`*`: the server itself; `agent:<id>` for actions that
+        are decided on agents).
 
         Without `implied` only statements that name the action or its family count, not those whose
         action implies it. The determining statements are sorted by policy id and place.
         """
         allowing, denying = self._allowing, self._denying
-        patterns = tuple(
-            [one for one in patterns_of(bank, self._sizes) if one[0] in allowing or one[0] in denying]
-        )
+        naming = agent_patterns_of(bank) if on_agents(action) else patterns_of(bank, self._sizes)
+        patterns = tuple([one for one in naming if one[0] in allowing or one[0] in denying])
         question = (action, implied, patterns)
         verdict = self._kept.get(question)
         if verdict is None:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from lorebank.access.actions import ACTIONS
-from lorebank.access.policy.match import EVERY_BANK, patterns_of, prefix_sizes
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY
+from lorebank.access.policy.match import (
+    AGENT,
+    EVERY_BANK,
+    agent_patterns_of,
+    is_agents,
+    patterns_of,
+    prefix_sizes,
+)
 from lorebank.access.policy.tag_filter import key_of
 from lorebank.access.policy.values import BUDGETS, Parameters, PolicyDocument, TagGroup, Verdict
 
+_BY_POLICIES = tuple(action for action in ACTIONS if action not in AUDIENCE_ONLY)
 Rights = Callable[[str, str], Verdict]
 """(action, bank) -> what a principal may."""
 
@@ -18,7 +26,7 @@ def wider(candidate: Rights, bound: Rights, banks: Iterable[str]) -> tuple[str, 
     restricted parameters; None when there is none on these banks. With `representatives` of both
     sides' documents for `banks` that holds for every bank there can be."""
     for bank in banks:
-        for action in ACTIONS:
+        for action in _BY_POLICIES:
             mine = candidate(action, bank)
             if not mine.allowed:
                 continue
@@ -52,7 +60,7 @@ def representatives(documents: Iterable[PolicyDocument], names: Iterable[str] = 
 
     They are one of the named banks for each set of statements that names it, each prefix with a name
     nobody mentions behind it, `*` (the server itself) and such a name alone. `names` are further banks
-    of interest, for instance those with a bank policy.
+    of interest, for instance those with a bank policy. Agents, as `agent:<id>`, are banks here.
     """
     speaking: dict[str, list[int]] = {}
     statements = (statement for document in documents for statement in document.statements)
@@ -61,6 +69,8 @@ def representatives(documents: Iterable[PolicyDocument], names: Iterable[str] = 
             speaking.setdefault(pattern, []).append(number)
     fresh = _unmentioned(speaking)
     found = {pattern[:-1] + fresh if pattern.endswith("::*") else pattern for pattern in speaking}
+    # Beside the pattern itself, in which a star is a plain letter where banks are spoken of.
+    found |= {pattern[:-1] + _unused(speaking) for pattern in speaking if is_agents(pattern)}
     sizes = prefix_sizes(speaking)
     # A statement may list a thousand banks: they are one question, not a thousand.
     alike = {_heard(speaking, sizes, bank): bank for bank in sorted(found, reverse=True)}
@@ -69,14 +79,16 @@ def representatives(documents: Iterable[PolicyDocument], names: Iterable[str] = 
 
 def _heard(
     speaking: Mapping[str, list[int]], sizes: tuple[int, ...], bank: str
-) -> frozenset[tuple[int, int]]:
-    """Which statements speak of the bank by its name or a prefix, and how closely. Those that speak of
-    every bank tell no two banks apart."""
-    levels: dict[int, int] = {}
-    for pattern, level in patterns_of(bank, sizes):
-        if pattern != EVERY_BANK:
-            levels.update(dict.fromkeys(speaking.get(pattern, ()), level))
-    return frozenset(levels.items())
+) -> frozenset[tuple[int, int, bool]]:
+    """Which statements speak of the bank by its name or a prefix, and how closely; and of the agent that
+    has that name. Those that speak of every bank tell no two banks apart."""
+    heard: dict[tuple[int, bool], int] = {}
+    of_agents = agent_patterns_of(bank) if bank.startswith(AGENT) else ()
+    for as_agent, patterns in ((False, patterns_of(bank, sizes)), (True, of_agents)):
+        for pattern, level in patterns:
+            if pattern != EVERY_BANK:
+                heard.update(dict.fromkeys(((one, as_agent) for one in speaking.get(pattern, ())), level))
+    return frozenset((one, level, as_agent) for (one, as_agent), level in heard.items())
 
 
 def _unmentioned(patterns: Iterable[str]) -> str:
@@ -85,6 +97,12 @@ def _unmentioned(patterns: Iterable[str]) -> str:
     while fresh in mentioned:
         fresh += "-bank"
     return fresh
+
+
+def _unused(patterns: Iterable[str]) -> str:
+    """A letter that is in none of the patterns."""
+    used = set("".join(patterns))
+    return next(letter for letter in map(chr, range(ord("a"), 0x10000)) if letter not in used)
 
 
 def _above(mine: int | None, bound: int | None) -> bool:

@@ -10,6 +10,7 @@ from lorebank.http.routes import (
     documents,
     entities,
     hindclaw,
+    knowledge,
     lorebank,
     memories,
     operations,
@@ -31,4 +32,5 @@ BINDINGS: tuple[Binding, ...] = (
     *lorebank.BINDINGS,
     *reasoning.BINDINGS,
     *hindclaw.BINDINGS,
+    *knowledge.BINDINGS,
 )

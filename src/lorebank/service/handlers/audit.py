@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from lorebank.access.actions import on_agents
 from lorebank.access.audit import AuditEvent, AuditQuery, AuditRow, Outcome
 from lorebank.banks.stats import buckets
 from lorebank.clock import Micros, parse_iso, to_iso
@@ -31,20 +32,20 @@ _MAX_SEQ = 2**62
 
 def list_audit_logs(call: Call) -> Wire:
     """AuditLogListResponse: the bank's rows, newest first."""
-    wanted = replace(call.params["wanted"], bank=call.grant.bank)
+    wanted = replace(call.params["wanted"], bank=call.grant.bank, on_banks=True)
     return {"bank_id": call.grant.bank, **_listing(call, wanted)}
 
 
 def audit_log_stats(call: Call) -> Wire:
     """AuditLogStatsResponse: requests in each bucket of the period, by action."""
-    wanted = replace(call.params["wanted"], bank=call.grant.bank)
+    wanted = replace(call.params["wanted"], bank=call.grant.bank, on_banks=True)
     return {"bank_id": call.grant.bank, **_stats(call, wanted)}
 
 
 def get_audit_log(call: Call) -> Wire:
     """AuditLogEntry: one row of the bank."""
     row = _row(call)
-    if row is None or row.event.bank != call.grant.bank:
+    if row is None or row.event.bank != call.grant.bank or on_agents(row.event.action):
         raise NotFound(f"Audit log '{call.params['log_id']}' not found")
     return _entry(call, row)
 

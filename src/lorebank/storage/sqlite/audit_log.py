@@ -204,6 +204,8 @@ def _removed_through(event: Mapping[str, Any] | None) -> int:
 def _where(query: AuditQuery) -> tuple[str, dict[str, Any]]:
     asked = {name: getattr(query, name) for name in _COMPARED}
     clauses = [f"e.{name} = :{name}" for name, value in asked.items() if value is not None]
+    if query.on_banks:
+        clauses.append("e.action NOT LIKE 'knowledge:%'")
     if query.start is not None:
         clauses.append("e.at >= :start")
     if query.end is not None:

@@ -14,9 +14,18 @@ from pathlib import Path, PurePosixPath
 from lorebank import clock
 from lorebank.errors import Conflict, Corrupt, InvalidInput
 from lorebank.ids import StoreId, new_uuid
+from lorebank.storage.sqlite.audience_key import AUDIENCE_KEY_FILE
 from lorebank.storage.sqlite.audit_file import AUDIT_FILE, AuditFile
 from lorebank.storage.sqlite.connect import create_file, translated
-from lorebank.storage.sqlite.files import disk, make_folder, remove_folder, sync_folder, write_private
+from lorebank.storage.sqlite.files import (
+    disk,
+    make_folder,
+    remove_folder,
+    sync_filesystem,
+    sync_folder,
+    write_private,
+)
+from lorebank.storage.sqlite.knowledge_copy import note_restored
 from lorebank.storage.sqlite.pool import StorePool
 from lorebank.storage.sqlite.registry import REGISTRY_FILE, SENTINEL_FILE, Registry
 from lorebank.storage.sqlite.root_key import ROOT_KEY_FILE
@@ -36,15 +45,20 @@ class Sources:
     pool: StorePool
 
 
-def backup_directory(source: Sources, target: Path, *, root_key: bool) -> None:
-    """Copy registry, stores and audit log; the caller keeps banks from being made or deleted meanwhile.
-
-    Each store is copied as of one moment; writes go on. The root key is copied only when asked
-    for: whoever has the copy could otherwise act as root. Raises `Conflict` when the target is
-    not empty. Without its manifest, which is written last, a copy is no backup.
-    """
+def begin_backup(target: Path) -> None:
+    """Make the folder of a backup. `Conflict` when it is not empty."""
     _refuse_filled(target, "the backup target")
     make_folder(target)
+
+
+def backup_directory(source: Sources, target: Path, *, root_key: bool) -> None:
+    """Copy registry, banks and audit log; the caller keeps banks from being made or deleted meanwhile.
+
+    `target` is a begun backup, in which other rooms may have put what is theirs. Each store is copied as of
+    one moment; writes go on. The keys (the root user's, and the one that audience tokens are signed with)
+    are copied only when asked for: whoever has the copy could otherwise act as root or as any agent.
+    Without its manifest, which is written last, a copy is no backup.
+    """
     rows = source.registry.all_rows()
     _copy(source.registry.backup, target / REGISTRY_FILE)
     for row in rows:
@@ -59,13 +73,15 @@ def backup_directory(source: Sources, target: Path, *, root_key: bool) -> None:
             sync_folder(folder)
     # Last, so that it tells of everything that is in the copy.
     _copy(source.audit.backup, target / AUDIT_FILE)
-    names = [SENTINEL_FILE, *([ROOT_KEY_FILE] if root_key else [])]
+    names = [SENTINEL_FILE, *((ROOT_KEY_FILE, AUDIENCE_KEY_FILE) if root_key else ())]
     with disk():
         for name in names:
             if (source.folder / name).exists():
                 write_private(target / name, (source.folder / name).read_text())
         files = {str(PurePosixPath(path.relative_to(target))): _digest(path) for path in _files(target)}
-    manifest = {"format": _FORMAT, "made_at": clock.to_iso(clock.now()), "files": files}
+        folders = [str(PurePosixPath(path.relative_to(target))) for path in _empty_folders(target)]
+    sync_filesystem(target)
+    manifest = {"format": _FORMAT, "made_at": clock.to_iso(clock.now()), "files": files, "folders": folders}
     write_private(target / MANIFEST, json.dumps(manifest, indent=1))
 
 
@@ -75,7 +91,7 @@ def restore_directory(source: Path, target: Path) -> None:
     Raises `InvalidInput` when the source is no backup, `Corrupt` when a file is missing or not
     what the manifest says, `Conflict` when the target holds anything.
     """
-    files = _read_manifest(source)
+    files, folders = _read_manifest(source)
     _refuse_filled(target, "the data directory")
     for name, digest in files.items():
         path = source / name
@@ -87,9 +103,15 @@ def restore_directory(source: Path, target: Path) -> None:
     try:
         make_folder(draft)
         make_folder(draft / "banks")
-        for name in files:
-            make_folder((draft / name).parent)
-            _copy_file(source / name, draft / name)
+        with disk():
+            for name in folders:
+                (draft / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in files:
+                (draft / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                create_file(draft / name)
+                shutil.copyfile(source / name, draft / name)
+        note_restored(draft / "knowledge")
+        sync_filesystem(draft)
         with disk():
             draft.rename(target)
             sync_folder(target.parent)
@@ -97,7 +119,8 @@ def restore_directory(source: Path, target: Path) -> None:
         remove_folder(draft)
 
 
-def _read_manifest(source: Path) -> dict[str, str]:
+def _read_manifest(source: Path) -> tuple[dict[str, str], list[str]]:
+    """The files with their digests, and the folders that have none."""
     with disk():
         if not (source / MANIFEST).is_file():
             raise InvalidInput("the source holds no complete backup: its manifest.json is missing")
@@ -105,17 +128,18 @@ def _read_manifest(source: Path) -> dict[str, str]:
     try:
         manifest = json.loads(text)
         known, files = manifest["format"], dict(manifest["files"])
+        folders = list(manifest.get("folders", ()))  # before knowledge stores there were no such folders
     except (ValueError, KeyError, TypeError) as exc:
         raise Corrupt("the backup's manifest.json cannot be read", cause=exc) from exc
     if known != _FORMAT:
         raise Conflict("the backup was made by another version of lorebank; restore it with that version")
-    for name in files:
+    for name in (*files, *folders):
         parts = PurePosixPath(name).parts
         if PurePosixPath(name).is_absolute() or ".." in parts or not parts:
             raise Corrupt("the backup's manifest.json names a file outside of it")
     if REGISTRY_FILE not in files:
         raise Corrupt("the backup's manifest.json does not name a registry")
-    return files
+    return files, folders
 
 
 def _refuse_filled(folder: Path, what: str) -> None:
@@ -136,14 +160,6 @@ def _copy(backup: Callable[[sqlite3.Connection], None], target: Path) -> None:
     _sync(target)
 
 
-def _copy_file(source: Path, target: Path) -> None:
-    with disk():
-        create_file(target)
-        shutil.copyfile(source, target)
-        _sync(target)
-        sync_folder(target.parent)
-
-
 def _sync(path: Path) -> None:
     with disk():
         descriptor = os.open(path, os.O_RDONLY)
@@ -155,6 +171,10 @@ def _sync(path: Path) -> None:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _empty_folders(folder: Path) -> list[Path]:
+    return sorted(Path(path) for path, below, names in os.walk(folder) if not below and not names)
 
 
 def _digest(path: Path) -> str:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
-from lorebank.errors import Unavailable
-from lorebank.storage.sqlite.connect import transaction, translated
+from lorebank.storage.sqlite.connect import transaction, translated, vacuum
 from lorebank.storage.sqlite.exports import EXPORTS
 from lorebank.storage.sqlite.files import remove_folder
 from lorebank.storage.sqlite.reader_operations import OPERATIONS
 from lorebank.storage.sqlite.store import Store
-
-_TRIES = 10
-_PAUSE_SECONDS = 0.2
 
 
 def compact_store(store: Store) -> None:
@@ -35,10 +29,4 @@ def compact_store(store: Store) -> None:
                 " WHERE status IN ('completed', 'cancelled') AND document_id IS NOT NULL"
                 " AND document_id NOT IN (SELECT id FROM documents)"
             )
-        db.execute("VACUUM")
-        for _ in range(_TRIES):
-            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            if not busy:
-                return
-            time.sleep(_PAUSE_SECONDS)
-    raise Unavailable("the bank is being read; its log could not be emptied yet: compact again later")
+        vacuum(db)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,8 @@ _UNAVAILABLE = {
     "SQLITE_NOMEM": "there is not enough memory; try again later",
     "SQLITE_INTERRUPT": "the request was interrupted; try again",
 }
+_TRIES = 10
+_PAUSE_SECONDS = 0.2
 _CORRUPT = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT")
 
 
@@ -126,3 +129,17 @@ def transaction(db: sqlite3.Connection, mode: str = "IMMEDIATE") -> Iterator[Non
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
+
+
+def vacuum(db: sqlite3.Connection) -> None:
+    """Rewrite a database's file without what was deleted, and empty its write-ahead log.
+
+    Raises `Unavailable` when readers keep the log in use; the file itself is rewritten then.
+    """
+    db.execute("VACUUM")
+    for _ in range(_TRIES):
+        busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not busy:
+            return
+        time.sleep(_PAUSE_SECONDS)
+    raise Unavailable("the store is being read; its log could not be emptied yet: compact again later")

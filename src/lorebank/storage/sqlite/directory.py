@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from lorebank.errors import Corrupt, InvalidInput, Unavailable
 from lorebank.storage.sqlite.access_store import RegistryAccess
 from lorebank.storage.sqlite.audit_file import AUDIT_FILE, AuditFile, adopt, open_audit
 from lorebank.storage.sqlite.audit_log import AuditLog
-from lorebank.storage.sqlite.backup import Sources, backup_directory
+from lorebank.storage.sqlite.backup import Sources, backup_directory, begin_backup
 from lorebank.storage.sqlite.banks import SqliteBanks
 from lorebank.storage.sqlite.credentials import Credentials
 from lorebank.storage.sqlite.files import disk, make_folder, others_may_write, remove_folder
@@ -28,6 +29,10 @@ log = logging.getLogger(__name__)
 BANKS = "banks"
 MAX_OPEN_STORES = 128
 _HEAD = "audit_head:"
+
+
+def _nothing(target: Path) -> None:
+    """A backup of the engine's files only."""
 
 
 class DataDirectory:
@@ -107,8 +112,16 @@ class DataDirectory:
         """Tell later openers under which address this process serves."""
         self._lock.describe(address)
 
-    def backup(self, target: Path, *, root_key: bool = False) -> None:
-        """A consistent copy into an empty or missing folder, made while serving (see `backup_directory`)."""
+    def backup(
+        self, target: Path, *, root_key: bool = False, first: Callable[[Path], None] = _nothing
+    ) -> None:
+        """A consistent copy into an empty or missing folder, made while serving (see `backup_directory`).
+
+        `first` puts into it what lies in the directory and is not the engine's. `Conflict` when it is not
+        empty.
+        """
+        begin_backup(target)
+        first(target)
         with self._changes:
             self._credentials.flush()
             self._note_head()

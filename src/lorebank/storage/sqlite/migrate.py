@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Literal
 
 from lorebank import clock
@@ -14,8 +15,17 @@ from lorebank.errors import Bug, Conflict, Corrupt
 from lorebank.storage.sqlite.connect import transaction, translated
 from lorebank.storage.sqlite.queries import resource
 
-StoreKind = Literal["bank", "registry", "audit"]
-_NAMES = {"bank": "bank", "registry": "registry", "audit": "audit log"}
+StoreKind = Literal["bank", "registry", "audit", "knowledge", "vault"]
+_NAMES = {
+    "bank": "bank",
+    "registry": "registry",
+    "audit": "audit log",
+    "knowledge": "knowledge registry",
+    "vault": "knowledge store",
+}
+APPLICATION_IDS: Mapping[StoreKind, int] = MappingProxyType({"knowledge": 0x4C42_4B52, "vault": 0x4C42_5653})
+"""What tells lorebank's knowledge databases ("LBKR", "LBVS") from those of other programs that keep the
+same folder. They are in the file's header, and read from there before SQLite opens it (`foreign`)."""
 _FILE = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _RECORDS = (
     "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL)"
@@ -37,6 +47,8 @@ def create_schema(db: sqlite3.Connection, kind: StoreKind) -> None:
     """The current schema in an empty database; runs inside the caller's transaction."""
     for statement in statements(resource(f"schema/{kind}.sql")):
         db.execute(statement)
+    if kind in APPLICATION_IDS:
+        db.execute(f"PRAGMA application_id = {APPLICATION_IDS[kind]}")
     db.execute(_RECORDS)
     db.executemany(_RECORD, [(number, name, clock.now()) for number, name in known(kind)])
 

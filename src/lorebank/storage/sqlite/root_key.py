@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lorebank.access.builtins import ROOT_POLICIES
+from lorebank.access.builtins import IAM_ADMIN, KNOWLEDGE_ADMIN, ROOT_POLICIES
 from lorebank.access.directory import AccessData, Attachment, Key, User, nothing_more
 from lorebank.access.keys import digest, new_secret, stored_key
 from lorebank.clock import Micros
@@ -15,6 +15,8 @@ from lorebank.storage.sqlite.files import disk, remove_file, write_private
 ROOT_KEY_FILE = "root.key"
 _ROOT_USER = "root_user"
 _GIVEN = "root_policies:"
+_GIVEN_KNOWLEDGE = "root_knowledge:"
+"""Noted when the root user got the policy that came with knowledge stores."""
 
 
 def root_key_id(user_id: str) -> str:
@@ -30,13 +32,15 @@ def ensure_root(
 
     A given `key` replaces the stored one. Without one the first start makes a key and puts it into
     `root.key`; later starts keep what there is. The user gets its policies once in its life: what an
-    admin takes from it stays taken. A `root.key` that no longer opens anything is removed. Raises
-    `Conflict` when the given key is somebody else's.
+    admin takes from it stays taken. One of an earlier version gets the one on knowledge when it still
+    rules the control plane: nobody else could give it, because nobody would have it. A `root.key` that no
+    longer opens anything is removed. Raises `Conflict` when the given key is somebody else's.
     """
     data = access.data
     old = data.keys_by_id.get(root_key_id(access.meta(_ROOT_USER) or user_id))
     new, made = _wanted(folder, old, user_id, key, now)
     fresh = user_id not in data.users or access.meta(_GIVEN + user_id) is None
+    fresh = fresh or _lacks_knowledge(access, data, user_id)
     changed = fresh or new is not old or access.meta(_ROOT_USER) != user_id
     if changed:
         with access.change(nothing_more) as writer:
@@ -75,11 +79,21 @@ def _write(writer: SqlAccessWriter, user_id: str, old: Key | None, new: Key, now
         for policy_id in ROOT_POLICIES:
             writer.put_attachment(Attachment(policy_id, "user", user_id))
         writer.set_meta(_GIVEN + user_id, "given")
+        writer.set_meta(_GIVEN_KNOWLEDGE + user_id, "given")
+    if _lacks_knowledge(writer, writer.data(), user_id):
+        writer.put_attachment(Attachment(KNOWLEDGE_ADMIN, "user", user_id))
+        writer.set_meta(_GIVEN_KNOWLEDGE + user_id, "given")
     if new is not old:
         if old is not None:
             writer.delete_key(old.kind, old.owner_id, old.id)
         writer.add_key(new)
     writer.set_meta(_ROOT_USER, user_id)
+
+
+def _lacks_knowledge(stored: RegistryAccess | SqlAccessWriter, data: AccessData, user_id: str) -> bool:
+    """Whether the policy on knowledge has to be given now."""
+    held = {one.policy_id for one in data.attachments.get(("user", user_id), ())}
+    return IAM_ADMIN in held and stored.meta(_GIVEN_KNOWLEDGE + user_id) is None
 
 
 def _remove_outdated_file(file: Path, data: AccessData) -> None:

@@ -265,3 +265,44 @@ class AuditSql(Sections):
     key_uses: str
     note_use: str
     forget_use: str
+
+
+class KnowledgeSql(Sections):
+    """sql/knowledge.sql"""
+
+    identity: str
+    insert_identity: str
+    stores: str
+    store_of: str
+    insert_store: str
+    store_ready: str
+    name_store: str
+    bindings: str
+    bind: str
+    unbind: str
+    insert_assignment: str
+    settle_assignment: str
+    open_assignment: str
+    assignments: str
+    grants: str
+    set_grant: str
+    drop_grant: str
+    add_session: str
+    reported: str
+    note_report: str
+    host_agents: str
+    forget_presence: str
+    add_host_agent: str
+    forget_conversations: str
+    add_conversation: str
+    conversations: str
+    end_invocation: str
+    forget_invocations: str
+    ended_invocations: str
+    value: str
+    set_value: str
+    add_review: str
+    reviews: str
+    review: str
+    take_review: str
+    answer_review: str

@@ -50,6 +50,13 @@ class Scanned:
     problems: tuple[TreeProblem, ...]
     entries: int
 
+    def refuses(self, path: str) -> bool:
+        """Whether a path that is not in `files` is withheld (it, or a folder above it, is in `problems`)
+        and not deleted."""
+        refused = {problem.path for problem in self.problems}
+        parts = path.split("/")
+        return any("/".join(parts[:depth]) in refused for depth in range(1, len(parts) + 1))
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -69,7 +76,11 @@ class Tree(Protocol):
         """Of a folder reached without following links, looked up by path now; None when it is missing."""
 
     def scan(self, folder: str, *, max_entries: int = MAX_ENTRIES, max_depth: int = MAX_DEPTH) -> Scanned:
-        """Everything below `folder`. `StoreUnavailable` (scan_limit, scan_incomplete)."""
+        """Everything below `folder`. `StoreUnavailable` (scan_limit, scan_incomplete, missing_partition).
+
+        Every entry counts, also what is refused or passed over (names that begin with `.`, editors'
+        backups); what is inside a folder that is refused or passed over is not looked at.
+        """
 
     def state(self, path: str) -> FileState | None:
         """One file's state; None when it is missing; `StoreUnavailable` (unsafe_file) for a link."""
@@ -82,23 +93,32 @@ class Tree(Protocol):
         """A file for streaming reads, opened without following links."""
 
     def make_folder(self, path: str) -> None:
-        """Make it with its parents, durably; fine when it is there."""
+        """Make it with its parents, durably; fine when it is there. The only way that a partition's own
+        folder (`private`, `conversations/<id>`) comes to be."""
 
     def put(self, path: str, content: bytes, *, expected: str | None) -> FileState:
         """Write to a temporary file, sync, put it in place, sync the folder.
 
         `expected` is the SHA-256 of what must be there now (None: nothing). When something else is there,
-        also when it came in the last moment, it stays as it was and `Conflict` is raised.
+        also when it came in the last moment, it stays as it was and `Conflict` is raised. When `content`
+        itself is there already, that is fine. Missing folders are made, except the partition's own
+        (`StoreUnavailable`, missing_partition). `Unavailable` when the disk is full or may not be written:
+        nothing was changed.
         """
 
     def move_in(self, staged: Path, path: str) -> FileState:
-        """Put a synced file from outside in place of nothing; `Conflict` when something is there."""
+        """Put a synced file from outside in place of nothing; `Conflict` when something is there, `NotFound`
+        when `staged` is gone. Folders as with `put`."""
 
     def remove(self, path: str, *, expected: str) -> None:
         """Remove a file that has these contents; `Conflict` otherwise; fine when it is gone."""
 
-    def sweep(self) -> int:
-        """Remove temporary files that a kill left; how many went."""
+    def sweep(self, folder: str = "") -> int:
+        """Remove temporary files that a kill left; how many went. Not while a `put` is under way. A person's
+        save that a kill caught in the middle of an exchange goes back to its name."""
+
+    def close(self) -> None:
+        """Give the descriptor back."""
 
 
 @dataclass(frozen=True, slots=True)

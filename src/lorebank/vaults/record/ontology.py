@@ -36,7 +36,7 @@ class PageType:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A type of relationships; `sources` and `targets` are the page types allowed at its ends (empty: any)."""
+    """A type of relationships; `sources` and `targets` are the page types allowed at its ends (none: any)."""
 
     name: str
     label: str

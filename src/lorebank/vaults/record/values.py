@@ -51,7 +51,8 @@ class Record:
     type, given or by path prefix. `text_terms` is what keyword search indexes (title, aliases, tags,
     names of fields' values, body), made by `search.tokenize.terms`; `tokens` counts the whole text.
     `valid` is false for a typed record whose ontology data or references are wrong: it can be looked at,
-    and nothing rests on it.
+    and nothing rests on it. `lines` tells where in the file the id and everything that names another record
+    stands, by dotted place (`id`, `entities.0`, `evidence.2`), so that `references.py` can say so.
     """
 
     path: str
@@ -72,6 +73,7 @@ class Record:
     text_terms: str = ""
     tokens: int = 0
     valid: bool = True
+    lines: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

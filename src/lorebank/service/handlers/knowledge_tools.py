@@ -1,0 +1,111 @@
+"""The knowledge tools of agents: each is one module of `vaults.tools`, over the partition that the caller's
+audience reaches. None takes a store, agent, path or scope (statement 1.1.12)."""
+
+from __future__ import annotations
+
+from lorebank.access.actions import KNOWLEDGE_RECALL, KNOWLEDGE_SAVE
+from lorebank.service.guard import Call
+from lorebank.service.operations import Operation, Scope
+from lorebank.service.render import Wire
+from lorebank.vaults.tools import (
+    attach_file,
+    get,
+    history,
+    ontology,
+    recall,
+    recent,
+    relink,
+    remember,
+    save_claim,
+    save_page,
+    save_relationship,
+    search,
+)
+
+# reading
+
+
+def knowledge_search(call: Call) -> Wire:
+    """Hits, best first."""
+    return search.run(call.vault, call.request.ask(), call.context.knowledge.embed)
+
+
+def knowledge_get(call: Call) -> Wire:
+    """Whole records with their relations and verified evidence."""
+    return get.run(call.vault, call.request.ask())
+
+
+def knowledge_recall(call: Call) -> Wire:
+    """Numbered candidates, or what was opened or approved of earlier ones."""
+    knowledge = call.context.knowledge
+    return recall.run(call.vault, call.request.ask(), knowledge.candidates, knowledge.embed)
+
+
+def knowledge_ontology(call: Call) -> Wire:
+    """The catalogue of types, or one definition."""
+    return ontology.run(call.vault, call.request.ask())
+
+
+def knowledge_context(call: Call) -> Wire:
+    """Knowledge index and recent changes as text for a prompt."""
+    return recent.run(call.vault, call.request.ask())
+
+
+def knowledge_history(call: Call) -> Wire:
+    """Who wrote each revision of a record, one revision, or the difference of two."""
+    return history.run(call.vault, call.request.ask())
+
+
+# saving
+
+
+def knowledge_restore(call: Call) -> Wire:
+    """An earlier revision again, as the newest."""
+    return history.restore(call.vault, call.request.ask(), call.context.clock)
+
+
+def knowledge_remember(call: Call) -> Wire:
+    """A claim with the excerpt that it rests on."""
+    return remember.run(call.vault, call.request.ask(), call.context.clock)
+
+
+def knowledge_save_page(call: Call) -> Wire:
+    """A page, new or changed."""
+    return save_page.run(call.vault, call.request.ask(), call.context.clock)
+
+
+def knowledge_save_claim(call: Call) -> Wire:
+    """A claim, new or changed."""
+    return save_claim.run(call.vault, call.request.ask(), call.context.clock)
+
+
+def knowledge_save_relationship(call: Call) -> Wire:
+    """A relationship, new or changed."""
+    return save_relationship.run(call.vault, call.request.ask(), call.context.clock)
+
+
+def knowledge_attach_file(call: Call) -> Wire:
+    """The receipt of a retained file."""
+    return attach_file.run(call.vault, call.request.ask(), call.request.file.file, call.context.clock)
+
+
+def knowledge_relink(call: Call) -> Wire:
+    """Counts and examples of one page of unlinked claims."""
+    return relink.run(call.vault, call.request.ask())
+
+
+OPERATIONS = (
+    Operation("knowledge_search", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_search),
+    Operation("knowledge_get", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_get),
+    Operation("knowledge_recall", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_recall),
+    Operation("knowledge_ontology", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_ontology),
+    Operation("knowledge_context", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_context),
+    Operation("knowledge_history", KNOWLEDGE_RECALL, Scope.AUDIENCE, knowledge_history),
+    Operation("knowledge_restore", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_restore),
+    Operation("knowledge_remember", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_remember),
+    Operation("knowledge_save_page", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_save_page),
+    Operation("knowledge_save_claim", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_save_claim),
+    Operation("knowledge_save_relationship", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_save_relationship),
+    Operation("knowledge_attach_file", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_attach_file),
+    Operation("knowledge_relink", KNOWLEDGE_SAVE, Scope.AUDIENCE, knowledge_relink),
+)

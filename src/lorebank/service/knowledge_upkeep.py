@@ -1,0 +1,48 @@
+"""Work on whole knowledge stores (`service.context.VaultUpkeep`), each piece under a ticket of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from lorebank.access.vault_resolve import VaultResolver
+from lorebank.errors import InvalidInput, LorebankError, NotFound
+from lorebank.service.tasks import Progress
+from lorebank.storage.knowledge_ports import KnowledgeRegistry
+from lorebank.vaults.publish.resolve import Keep
+from lorebank.vaults.store.vaults import KnowledgeVaults
+
+
+class KnowledgeUpkeep:
+    """See `service.context.VaultUpkeep`. `folder` is the knowledge folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        registry: KnowledgeRegistry,
+        vaults: KnowledgeVaults,
+        resolver: VaultResolver,
+    ) -> None:
+        self._folder, self._registry = folder, registry
+        self._vaults, self._resolver = vaults, resolver
+
+    def check(self, read_all: bool, progress: Progress) -> dict[str, list[str]]:
+        """See `service.context.VaultUpkeep`. A store that cannot be opened is told with its reason."""
+        rows = self._registry.stores()
+        found: dict[str, list[str]] = {}
+        for done, row in enumerate(rows):
+            progress(f"store {row.vault}", done, len(rows))
+            try:
+                found[row.vault] = self._vaults.check_store(row.vault, read_all=read_all)
+            except LorebankError as exc:
+                found[row.vault] = [exc.message]
+        return found
+
+    def resolve(self, vault: str, folder: str, request_id: str, keep: str) -> dict[str, object]:
+        """See `service.context.VaultUpkeep`. `NotFound` for a store that is not in the registry."""
+        if keep not in get_args(Keep):
+            raise InvalidInput("keep must be 'mine' (the publication) or 'theirs' (what stands in the files)")
+        if vault not in {row.vault for row in self._registry.stores()}:
+            raise NotFound("there is no such knowledge store")
+        self._vaults.settle(vault, folder, request_id, "mine" if keep == "mine" else "theirs")
+        return {"vaultId": vault, "requestId": request_id, "kept": keep}

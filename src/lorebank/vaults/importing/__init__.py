@@ -1,0 +1,1 @@
+"""Reading the vaults of other programs, and of lorebank's own lost registries, into new stores."""

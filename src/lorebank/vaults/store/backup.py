@@ -1,0 +1,186 @@
+"""Knowledge in a backup: registry, store map and every store, each as of one moment, while agents save.
+
+Retained files and git's objects never change, so they are copied before the store's lane is taken; what is
+copied inside it is little. A store that cannot be trusted is copied as it stands and said so: restored,
+it is refused for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorebank.access.audience import Partition
+from lorebank.access.reasons import BUSY, CONFLICTED_PUBLICATION, FOREIGN, PENDING_PUBLICATION
+from lorebank.errors import Corrupt, LorebankError, StoreUnavailable, Unavailable
+from lorebank.storage.sqlite.files import disk, make_folder, write_private
+from lorebank.storage.sqlite.knowledge_copy import Place, copy_registry, copy_state
+from lorebank.storage.sqlite.knowledge_file import REGISTRY_FILE, SENTINEL_FILE
+from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
+from lorebank.storage.tree.copying import copy_below
+from lorebank.storage.tree.names import CONVERSATIONS
+from lorebank.vaults.store import making
+from lorebank.vaults.store.pool import RuntimePool
+from lorebank.vaults.store.runtime import Runtime
+
+KNOWLEDGE: Final = "knowledge"
+"""Where a backup has the knowledge folder, and a restored data directory too, wherever it was."""
+_OBJECTS: Final = f"{making.VAULT}/.git/objects/"
+_GIT: Final = f"{making.VAULT}/.git/"
+_ATTEMPTS: Final = 10
+_UNFINISHED: Final = frozenset({CONFLICTED_PUBLICATION, PENDING_PUBLICATION})
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedKnowledge:
+    """How many stores are in the copy, and what is wrong with some, or was left out, by store id (empty:
+    the knowledge folder itself)."""
+
+    stores: int = 0
+    problems: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def copy_knowledge(
+    folder: Path,
+    registry: SqliteKnowledgeRegistry,
+    pool: RuntimePool,
+    config: Path,
+    data_dir: Path,
+    target: Path,
+) -> CopiedKnowledge:
+    """Copy the knowledge folder `folder` to `<target>/knowledge`, and the store map at `config` when it lies
+    in `data_dir`. Nothing is synced.
+
+    Another program's registry (a gateway's) is not lorebank's to copy: it is left out, and said so.
+    `Unavailable` when a store is busy for very long, or disk or configuration do not let it be done.
+    """
+    copying = _Copying(folder, pool, target / KNOWLEDGE)
+    problem = registry.problem
+    if problem is not None and problem.reason == FOREIGN:
+        return CopiedKnowledge(0, {"": [f"the knowledge folder is left out: {problem.message}"]})
+    if problem is not None:
+        _keep_config(_read(config), config, data_dir, target)
+        left = copy_below(folder, target / KNOWLEDGE, lambda path: True)
+        said = f"copied as it stands: {problem.message}"
+        return CopiedKnowledge(0, {"": [said, *left]})
+    places = _registry_and_config(folder, registry, config, data_dir, target)
+    for place in places:
+        if place.ready:
+            copying.store(place)
+    return CopiedKnowledge(sum(place.ready for place in places), copying.problems)
+
+
+def _registry_and_config(
+    folder: Path, registry: SqliteKnowledgeRegistry, config: Path, data_dir: Path, target: Path
+) -> list[Place]:
+    """Both from one moment: a change of the store map is in the file and in the registry, or the journal
+    in the registry tells how to end it."""
+    for _ in range(_ATTEMPTS):
+        before = _read(config)
+        places: list[Place] = []
+        copy = target / KNOWLEDGE / REGISTRY_FILE
+        if (folder / REGISTRY_FILE).exists():
+            make_folder(copy.parent)
+            with disk():
+                copy.unlink(missing_ok=True)
+            places = copy_registry(registry.backup, copy)
+        if _read(config) == before:
+            _keep_config(before, config, data_dir, target)
+            if places or copy.exists():
+                with disk():
+                    write_private(copy.with_name(SENTINEL_FILE), (folder / SENTINEL_FILE).read_text())
+            return places
+    raise Unavailable("the store map is being edited all the time; back up again when that has ended")
+
+
+def _read(config: Path) -> bytes | None:
+    with disk():
+        try:
+            return config.read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _keep_config(content: bytes | None, config: Path, data_dir: Path, target: Path) -> None:
+    """The configuration is copied where it is the data directory's own; a gateway's stays with it."""
+    if content is None or config.parent != data_dir:
+        return
+    with disk():
+        (target / config.name).write_bytes(content)
+        (target / config.name).chmod(0o600)
+
+
+class _Copying:
+    """One store after another. `target` is the copy's knowledge folder."""
+
+    def __init__(self, folder: Path, pool: RuntimePool, target: Path) -> None:
+        self._folder, self._pool, self._target = folder, pool, target
+        self.problems: dict[str, list[str]] = {}
+
+    def store(self, place: Place) -> None:
+        """Copy a store, as of one moment where it can be trusted."""
+        source, target = self._folder / place.former, self._target / place.location
+        make_folder(target)
+        try:
+            with self._pool.using(place.vault) as runtime:
+                copy_below(source, target, _lasting)
+                with runtime.lane.entered():
+                    self._standing(place, runtime, source, target)
+        except StoreUnavailable as exc:
+            if exc.reason == BUSY:
+                raise
+            self._broken(place, exc, source, target)
+        except Corrupt as exc:
+            self._broken(place, exc, source, target)
+
+    def _standing(self, place: Place, runtime: Runtime, source: Path, target: Path) -> None:
+        """In the lane: nobody saves now. A person's editor may; what it does is found as an edit later."""
+        try:
+            runtime.ready()
+        except StoreUnavailable as exc:
+            if exc.reason not in _UNFINISHED:
+                raise
+            self._note(place, [exc.message])
+        for row in runtime.state.partitions():
+            runtime.verify(Partition(row.folder.partition(f"{CONVERSATIONS}/")[2] or None))
+        copy_state(runtime.state.backup, target / making.DATABASE)
+        unfinished = bool(runtime.state.open_journal())
+        # References before objects: what a reference names is then in the copy, also when a person commits.
+        left = copy_below(source, target, lambda path: path.startswith(_GIT) and not _skipped(path))
+        left += copy_below(source, target, lambda path: _wanted(path, staging=unfinished))
+        copy_below(source, target, lambda path: path.startswith(_OBJECTS))
+        make_folder(target / making.STAGING)
+        self._note(place, sorted({*left}))
+
+    def _broken(self, place: Place, exc: LorebankError, source: Path, target: Path) -> None:
+        """As it stands, byte for byte: opening it would already change it."""
+        self._note(place, [f"copied as it stands: {exc.message}"])
+        with disk():
+            for path in target.glob(f"{making.DATABASE}*"):
+                path.unlink()
+            if not source.is_dir():
+                target.rmdir()
+                return
+        self._note(place, copy_below(source, target, lambda path: True))
+
+    def _note(self, place: Place, problems: list[str]) -> None:
+        if problems:
+            self.problems.setdefault(place.vault, []).extend(problems)
+
+
+def _lasting(path: str) -> bool:
+    """Files that never change once they are there: retained sources and git's objects."""
+    retained = path.startswith(f"{making.VAULT}/") and "/artifacts/" in path and path.endswith("/content")
+    return not path.endswith("/") and (path.startswith(_OBJECTS) or retained)
+
+
+def _skipped(path: str) -> bool:
+    return path.endswith(".lock") or path.startswith(_OBJECTS)
+
+
+def _wanted(path: str, *, staging: bool) -> bool:
+    if path.startswith(f"{making.STAGING}/"):
+        return staging
+    return not path.startswith(making.DATABASE) and not (path.startswith(_GIT) and path.endswith(".lock"))
