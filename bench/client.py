@@ -35,6 +35,10 @@ class Client:
         self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
         self._headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
 
+    def use(self, key: str) -> None:
+        """Another key from now on."""
+        self._headers["authorization"] = f"Bearer {key}"
+
     def call(self, method: str, path: str, body: Any = None) -> Reply:
         """One request and its whole answer."""
         data = None if body is None else json.dumps(body)

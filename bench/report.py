@@ -34,6 +34,14 @@ MARKS = {
     "decision, 1000 policies all on *: another bank each time, ms": "1",
     "decision, 1000 policies each on its bank: another bank each time, ms": "1",
     "retain batches of 100 up to 5000": "searchable 150/s, acknowledged 1,500/s; aim 300 / 3,000",
+    "vault: first index of 10,000 records, s": "90",
+    "vault: opened again, unchanged, s": "2",
+    "vault: search, watched": "p95 30 ms",
+    "vault: search, watcher off": "p95 250 ms",
+    "vault: remember": "100 ms",
+    "vault: save a page's section": "100 ms",
+    "vault: save a claim": "100 ms",
+    "vault: with one entry more": "refused",
 }
 HEAD = """# Benchmarks
 
@@ -47,6 +55,12 @@ the same length (at 20,000: recall `mid` 123 / 169 ms, 8 clients 12.3 requests/s
 | what | lorebank | mark | peer |
 |---|---|---|---|
 """
+
+
+def earlier(path: Path) -> dict[str, Any]:
+    """The figures of the last report; none when there is none."""
+    raw = path.with_suffix(".json")
+    return dict(json.loads(raw.read_text(encoding="utf-8"))) if raw.exists() else {}
 
 
 def write(path: Path, figures: dict[str, Any]) -> None:

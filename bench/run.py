@@ -11,90 +11,25 @@ import itertools
 import json
 import os
 import platform
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from access_recall import compare
 from facts import fact, question
-from report import write
+from report import earlier, write
+from running import Running, server
+from vaults import measure as measure_vaults
 
 from access import decisions
-from client import Client, drive, spread
+from client import drive, spread
 
 HERE = Path(__file__).parent
 _BIG = 20_000
 _POLICY_SIZE = 5_000
 _ASKED = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A server process under measurement."""
-
-    base_url: str
-    key: str
-    pid: int
-    ready_s: float
-
-    def connect(self) -> Client:
-        """A fresh connection."""
-        return Client(self.base_url, self.key)
-
-    def connect_as(self, key: str) -> Client:
-        """A fresh connection of somebody else."""
-        return Client(self.base_url, key)
-
-    def resident_mb(self) -> int:
-        """Resident memory of the process in MiB."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                return int(line.split()[1]) // 1024
-        return 0
-
-
-@contextmanager
-def server(data: Path, cache: Path) -> Iterator[Running]:
-    """The server on `data`, started and stopped; `ready_s` runs until health answers."""
-    port = _free_port()
-    command = [sys.executable, str(HERE / "serve.py"), "--data-dir", str(data), "--port", str(port)]
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("OPENBLAS_CORETYPE", "OPENBLAS_L2"))}
-    began = time.perf_counter()
-    process = subprocess.Popen([*command, "--cache", str(cache)], env=environ, stdout=subprocess.DEVNULL)
-    try:
-        _wait_healthy(port, process)
-        ready = time.perf_counter() - began
-        key = (data / "root.key").read_text().strip()
-        yield Running(f"http://127.0.0.1:{port}", key, process.pid, ready)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_healthy(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(3000):
-        if process.poll() is not None:
-            raise SystemExit("the server ended at once")
-        try:
-            if Client(f"http://127.0.0.1:{port}", "", 5).call("GET", "/health").status == 200:
-                return
-        except OSError:
-            time.sleep(0.01)
-    raise SystemExit("the server did not become healthy")
 
 
 def bank(name: str) -> str:
@@ -198,37 +133,47 @@ def start_figures(data: Path, cache: Path, note: Callable[[str, Any], None]) -> 
         note("start: model warm after, s", round(run.ready_s + time.perf_counter() - began, 2))
 
 
+def measure_banks(folder: Path, cache: Path, sizes: list[int], note: Callable[[str, Any], None]) -> None:
+    """Decisions, and banks of these sizes."""
+    decisions(note)
+    data, have = folder / "data", 0
+    for at, size in enumerate(sizes):
+        # Fresh vectors up to 20k facts; beyond, the cache stands in for minutes of embedding.
+        with server(data, cache if size > _BIG else folder / f"fresh-{size}.sqlite") as run:
+            if at == 0:
+                small(run, note)
+            measure_size(run, size, have, note)
+            have = size
+            if at == len(sizes) - 1:
+                gone = run.connect().call("DELETE", bank("bench"))
+                note(f"delete a bank of {size}, ms", round(gone.ms))
+    start_figures(data, cache, note)
+
+
 def main() -> None:
     """Run everything and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,5000,100000")
+    parser.add_argument("--parts", default="banks,vaults", help="the figures of another part stay as they are")
     parser.add_argument(
         "--cache", type=Path, default=Path("~/.cache/lorebank-bench/vectors.sqlite").expanduser()
     )
     parser.add_argument("--report", type=Path, default=HERE.parent / "docs" / "benchmarks.md")
     options = parser.parse_args()
-    sizes = [int(s) for s in options.sizes.split(",")]
-    figures: dict[str, Any] = {"machine": f"{os.cpu_count()} cores, Python {platform.python_version()}"}
+    parts = options.parts.split(",")
+    figures: dict[str, Any] = earlier(options.report) if len(parts) == 1 else {}
+    figures["machine"] = f"{os.cpu_count()} cores, Python {platform.python_version()}"
 
     def note(name: str, value: Any) -> None:
         figures[name] = value
         print(name, json.dumps(value), flush=True)
 
-    decisions(note)
     with tempfile.TemporaryDirectory(prefix="lorebank-bench-") as folder:
-        data, have = Path(folder) / "data", 0
-        for at, size in enumerate(sizes):
-            # Fresh vectors up to 20k facts; beyond, the cache stands in for minutes of embedding.
-            cache = options.cache if size > _BIG else Path(folder) / f"fresh-{size}.sqlite"
-            with server(data, cache) as run:
-                if at == 0:
-                    small(run, note)
-                measure_size(run, size, have, note)
-                have = size
-                if at == len(sizes) - 1:
-                    gone = run.connect().call("DELETE", bank("bench"))
-                    note(f"delete a bank of {size}, ms", round(gone.ms))
-        start_figures(data, options.cache, note)
+        if "banks" in parts:
+            sizes = [int(size) for size in options.sizes.split(",")]
+            measure_banks(Path(folder), options.cache, sizes, note)
+        if "vaults" in parts:
+            measure_vaults(Path(folder), options.cache, note)
     write(options.report, figures)
 
 

@@ -131,6 +131,7 @@ ELSEWHERE = {
     "body_bytes": "test_a_body_over_its_limit_is_not_read_to_its_end",
     "files": "test_uploads",
     "file_bytes": "test_uploads",
+    "attachment_bytes": "tests/vault_find/test_vault_find_requests.py",
     "query_tokens": "cut by recall, never refused",
 }
 

@@ -15,7 +15,7 @@ from starlette.routing import Match
 
 from fixed_facts import FixedFacts
 from fixed_rules import FixedRules, Unrecorded
-from lorebank.access.actions import ACTIONS, EVERY_USER, EVERYBODY, IMPLIED, SHOWS_BANK
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY, EVERY_USER, EVERYBODY, IMPLIED, OWN_RIGHTS, SHOWS_BANK
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Epoch, Resolver
@@ -31,7 +31,7 @@ from lorebank.http.routes.all import BINDINGS
 from lorebank.ids import BankId
 from lorebank.metrics import Metrics
 from lorebank.service.guard import Guard
-from lorebank.service.operations import Scope
+from lorebank.service.operations import Operation, Scope
 from lorebank.service.requests.audit import VerifyAuditRequest
 from lorebank.service.requests.banks import (
     BankConfigUpdate,
@@ -270,10 +270,18 @@ async def test_without_the_right_nothing_answers_and_existence_is_not_told(
             await http.request(one.method, _url(one, bank), **_body(one)) for bank in ("team", "nothing")
         ]
     action = OPERATIONS[one.operation].action
+    hint = ": it needs the audience token of an agent's host" if action in AUDIENCE_ONLY else ""
     for answer in answers:
         assert answer.status_code == 403, answer.text
-        assert answer.json() == {"detail": f"{action} denied"}
+        assert answer.json() == {"detail": f"{action} denied{hint}"}
     assert not banks.opened
+
+
+def _refusal(operation: Operation) -> str:
+    """Whoever is no agent is told what opens an agent's tools; for lists of agents one's own rights are asked."""
+    if operation.scope is Scope.AUDIENCE:
+        return f"{operation.action} is for agents: it needs the audience token of an agent's host"
+    return f"{OWN_RIGHTS if operation.scope is Scope.AGENTS else operation.action} denied"
 
 
 def _url(one: Binding, bank: str) -> str:
@@ -293,7 +301,7 @@ def _url(one: Binding, bank: str) -> str:
 def _body(one: Binding) -> dict[str, Any]:
     if one.form == "files":
         return {"files": {"files": ("a.txt", b"x")}}
-    if one.form == "archive":
+    if one.form is not None:
         return {"files": {"file": ("a.zip", b"x")}}
     return {} if one.body is None else {"json": SAMPLES.get(one.body) or _smallest(one.body)}
 

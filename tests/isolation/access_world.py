@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from access_admin import Admin, statement, tampered, token
 from canary import canary
@@ -13,6 +14,7 @@ from changes import SECRET
 from live_server import Client, Gone, Server, until
 from planted import Planted, plant
 from wire_admin import ADMIN_ASKS
+from wire_knowledge import AUDIENCE_SECRET, KNOWLEDGE_ASKS, audience
 from wire_walk import ASKS, Ask, Names, path_of, send
 
 from lorebank.banks.chunk_ids import chunk_id
@@ -23,22 +25,25 @@ SETTINGS = {
     "LOREBANK_JOB_BACKOFF": "0",
     "LOREBANK_TOKEN_SECRETS": SECRET,
     "LOREBANK_TOKEN_LIFETIME": "3600",
+    "LOREBANK_AUDIENCE_SECRETS": AUDIENCE_SECRET,
 }
 BANK, SPARE, ELSEWHERE = "vault", "spare", "attic"
 MISSING = "no-such-bank"
 ATTIC = canary("attic")
-EVERYTHING = statement("bank:*", "iam:*", "template:*")
+EVERYTHING = statement("bank:*", "iam:*", "template:*", "knowledge:*")
 
 
 @dataclass
 class Caller:
     """Somebody who asks. `holds` are the words of `matrix_rows` that let him in; `valid` tells whether his
-    credential is one; `sees` whether he may be shown the text of the planted bank by some operation."""
+    credential is one; `sees` whether he may be shown the text of the planted bank by some operation. With
+    `fresh` each request has a credential of its own, as an agent's has."""
 
     credential: str
     holds: frozenset[str]
     valid: bool = True
     sees: bool = False
+    fresh: Callable[[], str] | None = None
     client: Client | None = field(default=None, repr=False)
 
 
@@ -53,7 +58,11 @@ class World:
         self.spare: Planted = plant(self.root, SPARE, visible=False)
         self.root.retain(ELSEWHERE, {"content": f"The attic holds {' '.join(ATTIC)}.", "document_id": "a"})
         self.root.settled()
-        self.callers: Mapping[str, Caller] = {**self._with_rights(), **self._without_a_credential()}
+        self.callers: Mapping[str, Caller] = {
+            **self._with_rights(),
+            **_agents(),
+            **self._without_a_credential(),
+        }
         for caller in self.callers.values():
             caller.client = server.client(caller.credential)
 
@@ -127,6 +136,8 @@ class World:
     def ask(self, caller: Caller, binding: Binding, names: Names, ask: Ask) -> tuple[int, bytes]:
         """Status and everything told: body, headers, and what came of a job."""
         assert caller.client is not None
+        if caller.fresh is not None:
+            caller.client.use(caller.fresh())
         path = path_of(binding, names)
         try:
             return send(caller.client, binding, path, ask)
@@ -135,11 +146,31 @@ class World:
             return send(caller.client, binding, path, ask)
 
 
+def _agents() -> dict[str, Caller]:
+    """An agent for its owner, and one in a conversation. A name that users and banks have too gives nothing."""
+
+    def agent(valid: bool = True, **claims: Any) -> Caller:
+        def fresh() -> str:
+            return audience(**claims)
+
+        return Caller(fresh(), frozenset({"agent"} if valid else ()), valid=valid, fresh=fresh)
+
+    talk = {"visibility": "conversation", "session_key": "agent:walk-agent:group:2", "session_id": "2"}
+    return {
+        "agent": agent(),
+        "agent in a conversation": agent(**talk),
+        "agent called as an administrator": agent(agent="boss"),
+        "agent called as a bank": agent(agent=BANK),
+        "stale audience": agent(valid=False, now=time.time() - 3600),
+        "audience of another secret": agent(valid=False, secret=SECRET),
+    }
+
+
 def ask_of(operation: str, names: Names) -> Ask:
     """One valid request of an operation."""
     if operation in ASKS:
         return next(iter(ASKS[operation](names)))
-    return ADMIN_ASKS.get(operation, SERVER_ASKS.get(operation, Ask()))
+    return {**ADMIN_ASKS, **SERVER_ASKS, **KNOWLEDGE_ASKS}.get(operation, Ask())
 
 
 SERVER_ASKS: Mapping[str, Ask] = {

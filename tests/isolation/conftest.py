@@ -17,7 +17,11 @@ from live_server import Server
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server process."""
-    with Server(tmp_path_factory.mktemp("isolation"), dict(SETTINGS)).start() as server:
+    home = tmp_path_factory.mktemp("isolation")
+    knowledge = home / "knowledge.json5"
+    knowledge.write_text("{operatorRead: true}", encoding="utf-8")
+    settings = {**SETTINGS, "LOREBANK_KNOWLEDGE_CONFIG": str(knowledge)}
+    with Server(home, settings).start() as server:
         yield server
 
 

@@ -4,7 +4,8 @@ A row is an action, who is let in by less than the action itself, and its operat
 
 - `anybody`: no credential is needed; `everybody`: any valid credential; `users`: every user, for himself;
 - `recall`, `retain`, `reflect`: whoever holds that right on the bank;
-- `visitor`: a sender without a user where the bank's policy makes that action public.
+- `visitor`: a sender without a user where the bank's policy makes that action public;
+- `agent`: an audience token, and nothing else. It opens nothing besides.
 
 Where none is named only the action itself (or its family) opens the row.
 """
@@ -186,5 +187,42 @@ _TEMPLATES = (
     ),
 )
 
-ROWS: tuple[Row, ...] = (*_BANKS, *_SERVER, *_CONTROL_PLANE, *_TEMPLATES)
+_KNOWLEDGE = (
+    _row(
+        "knowledge:recall",
+        "agent",
+        "knowledge_search knowledge_get knowledge_recall knowledge_ontology knowledge_context "
+        "knowledge_history",
+    ),
+    _row(
+        "knowledge:save",
+        "agent",
+        "knowledge_restore knowledge_remember knowledge_save_page knowledge_save_claim "
+        "knowledge_save_relationship knowledge_attach_file knowledge_relink",
+    ),
+    # Each agent and store of these lists is decided by itself.
+    _row("knowledge:read", "everybody", "list_knowledge_stores get_knowledge_maintenance"),
+    _row(
+        "knowledge:read",
+        "",
+        "browse_knowledge_records browse_knowledge_record browse_knowledge_history "
+        "get_knowledge_diagnostics",
+    ),
+    _row(
+        "knowledge:admin",
+        "",
+        "share_knowledge_store use_shared_knowledge_store use_own_knowledge_store "
+        "list_knowledge_conversations list_knowledge_grants grant_knowledge_access revoke_knowledge_access "
+        "run_knowledge_maintenance check_knowledge_stores resolve_knowledge_publication "
+        "import_knowledge_store get_knowledge_task",
+    ),
+    _row(
+        "knowledge:host",
+        "",
+        "report_knowledge_host end_knowledge_invocation list_knowledge_reviews take_knowledge_review "
+        "answer_knowledge_review",
+    ),
+)
+
+ROWS: tuple[Row, ...] = (*_BANKS, *_SERVER, *_CONTROL_PLANE, *_TEMPLATES, *_KNOWLEDGE)
 ROW_OF: Mapping[str, Row] = {name: row for row in ROWS for name in row.operations}

@@ -86,6 +86,10 @@ class Client:
     def close(self) -> None:
         self._connection.close()
 
+    def use(self, key: str | None) -> None:
+        """Speak with another credential from now on."""
+        self._key = key
+
     def request(
         self,
         method: str,

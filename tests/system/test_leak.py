@@ -11,6 +11,7 @@ from access_admin import Admin, statement
 from canary import canary, found_in
 from live_server import Client, Server, bank_path
 from wire_admin import ADMIN_ASKS, in_making_order
+from wire_knowledge import FINDS_NOTHING, KNOWLEDGE_ASKS
 from wire_walk import ASKS, QUESTION, SERVER, Ask, Names, in_order, names_of, path_of, send
 
 from lorebank.http.binding import Binding
@@ -71,12 +72,12 @@ def two(served: Server, client: Client) -> Iterator[tuple[Names, Names]]:
 
 
 def test_every_route_is_walked() -> None:
-    known = {*ASKS, *ADMIN_ASKS, *SERVER, *_REASONING}
+    known = {*ASKS, *ADMIN_ASKS, *KNOWLEDGE_ASKS, *SERVER, *_REASONING}
     retired = {"update_bank_disposition", "add_bank_background", "regenerate_entity_observations"}
     retired |= {"export_documents_sync_removed"}
     missing = sorted({binding.operation for binding in BINDINGS} - known - retired)
     assert not missing, f"these routes need an entry in wire_walk.ASKS: {missing}"
-    assert not sorted({*ASKS, *ADMIN_ASKS} - {binding.operation for binding in BINDINGS})
+    assert not sorted({*ASKS, *ADMIN_ASKS, *KNOWLEDGE_ASKS} - {binding.operation for binding in BINDINGS})
 
 
 @pytest.fixture
@@ -122,6 +123,20 @@ def test_no_route_of_the_administration_shows_content(client: Client, two: tuple
             answered.add(binding.operation)
     silent = set(ADMIN_ASKS) - answered - _TEMPLATES - {"delete_sa_key", "delete_my_sa_key"}
     assert not silent, f"these routes were not answered, so they prove nothing: {sorted(silent)}"
+
+
+def test_no_route_of_knowledge_shows_content_of_a_bank(client: Client, two: tuple[Names, Names]) -> None:
+    """Stores of knowledge and banks know nothing of each other, whoever asks and however they are called."""
+    own, _ = two
+    for binding in BINDINGS:
+        if binding.operation in KNOWLEDGE_ASKS:
+            path = path_of(binding, own)
+            for agent in ("walk-agent", "leak-b"):
+                named = path.replace("walk-agent", agent)
+                status, told = send(client, binding, named, KNOWLEDGE_ASKS[binding.operation])
+                assert status < 500, (binding.operation, told[:500])
+                assert not found_in(told, SECRET), f"{binding.operation} shows content of a bank"
+                assert status < 300 or status in (403, 404) or binding.operation in FINDS_NOTHING, told[:300]
 
 
 def test_ids_of_one_bank_find_nothing_through_another(client: Client, two: tuple[Names, Names]) -> None:

@@ -214,6 +214,10 @@ WALKED: Mapping[str, str] = {
     "template_id": "walk-template",
     "key_id": "0123456789abcdef",
     "task_id": "0123456789abcdef",
+    "agent_id": "walk-agent",
+    "record_id": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
+    "vault_id": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
+    "review_id": "0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b",
 }
 """What paths outside of banks name. None of it exists before a walk makes it."""
 OWN = {"sa_id": "walk-own-robot"}

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from storage.storage_kit import open_engine
-from vault_store.store_world import SESSION, World, changes, group, made_id, owner, page, put, save, titles, world
 
 from lorebank.access.reasons import FOREIGN, MISSING_MANIFEST, NEEDS_RECOVERY, PARTITION_CHANGED
 from lorebank.errors import StoreUnavailable
@@ -22,6 +20,20 @@ from lorebank.storage.sqlite.vault_state import SqliteVaultState
 from lorebank.storage.tree.git import GitHistory
 from lorebank.vaults.store import manifest
 from lorebank.vaults.store.care import KnowledgeCare
+from storage.storage_kit import open_engine
+from vault_store.store_world import (
+    SESSION,
+    World,
+    changes,
+    group,
+    made_id,
+    owner,
+    page,
+    put,
+    save,
+    titles,
+    world,
+)
 
 SHARED = '{stores: {home: {agents: ["main", "second"]}}}'
 
@@ -118,15 +130,16 @@ def test_everything_acknowledged_before_a_backup_is_in_it_while_agents_save(data
             assert low <= len(mine) <= high + 1
             assert set(mine) == {f"{agent} {begin + n}" for n in range(len(mine))}
         assert "Ada" in found and titles(anew.open(group())) == ["Gus"]
+        assert anew.vaults.check_store(anew.store().name, read_all=True) == []
         check(anew.store())
         save(anew.open(owner()), 1, "Ada again")
         assert changes(anew.open(owner()), 1) == [("save", 2, "main"), ("save", 1, "main")]
         row = anew.open(owner()).history(made_id(1), before=None, limit=9)[1]
         assert anew.open(owner()).content_of(row) == page(1, "Ada")
-        log = subprocess.run(
-            ["git", "-C", anew.store() / "vault", "status", "--short"], capture_output=True, text=True, check=True
-        )
-        assert not [line for line in log.stdout.splitlines() if line.startswith((" M", " D", "??"))]
+        vault = anew.store() / "vault"
+        listed = ["git", "-C", vault, "ls-tree", "-r", "--name-only", "HEAD"]
+        known = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
+        assert known == sorted(path.relative_to(vault).as_posix() for path in vault.glob("[pc]*/**/*.md"))
 
 
 def test_a_knowledge_folder_elsewhere_comes_back_into_the_data_directory(tmp_path: Path) -> None:
@@ -265,3 +278,39 @@ def test_compact_leaves_no_deleted_byte_in_the_databases(data: Data) -> None:
     assert state.stat().st_size < before or before < 400_000
     assert not state.with_name("state.sqlite-wal").stat().st_size
     assert titles(handle) == ["Ada"]
+
+
+def test_what_people_change_while_a_backup_runs_is_in_it_as_it_was_when_agents_waited(data: Data) -> None:
+    handle = data.stores.open(owner())
+    for number in (1, 2, 3):
+        save(handle, number, f"Page {number}")
+    private = data.stores.private()
+    with data.stores.vaults.pool.using(data.stores.store().name) as runtime:
+        ready = runtime.ready
+
+        def edited() -> None:
+            (private / "people" / "p1.md").write_bytes(page(1, "Page 9", revision=2))
+            (private / "people" / "p2.md").unlink()
+            shutil.rmtree(private / "gone")
+            ready()
+
+        put(private, "gone/note.txt", b"x")
+        runtime.ready = edited  # type: ignore[method-assign]
+        copy, told = data.backup()
+        runtime.ready = ready  # type: ignore[method-assign]
+    with world(data.restored(copy)) as anew:
+        assert told == [] and titles(anew.open(owner())) == ["Page 9", "Page 3"]
+        assert not (anew.private() / "gone").exists()
+        assert changes(anew.open(owner()), 2)[0][0] == "external_delete"
+
+
+def test_doctor_names_the_stores_that_are_not_as_they_must_be(data: Data) -> None:
+    save(data.stores.open(owner()), 1, "Ada")
+    save(data.stores.open(owner("third")), 2, "Bert")
+    assert data.care().check(unwatched) == []
+    (data.stores.private("third").parent / "vault.json").unlink()
+    found = data.care().check(unwatched)
+    assert len(found) == 1 and found[0].startswith("knowledge store own:third (") and "vault.json" in found[0]
+    (data.path / "knowledge" / REGISTRY_FILE).unlink()
+    found = data.care().check(unwatched)
+    assert len(found) == 1 and "needs recovery" in found[0]

@@ -89,10 +89,10 @@ def test_wrong_requests_are_refused(model: type[RequestModel], data: dict[str, A
 @pytest.mark.parametrize(
     ("given", "name"),
     [
-        ({"filePath": "/home/ann/minutes.md"}, "minutes.md"),
-        ({"filePath": "C:\\Users\\ann\\minutes.md"}, "minutes.md"),
-        ({"filePath": "/home/ann/x.md", "filename": "y.md"}, "y.md"),
-        ({"filePath": "/home/"}, None),
+        ({"filePath": "/data/ann/minutes.md"}, "minutes.md"),
+        ({"filePath": "C:\\data\\minutes.md"}, "minutes.md"),
+        ({"filePath": "/data/ann/x.md", "filename": "y.md"}, "y.md"),
+        ({"filePath": "/data/"}, None),
         ({}, None),
     ],
 )

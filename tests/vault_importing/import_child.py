@@ -7,9 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-from vault_store.store_world import World
-
 from lorebank.vaults.importing.run import import_store
+from vault_store.store_world import World
 
 
 def main(root: Path, source: Path, last: str) -> None:

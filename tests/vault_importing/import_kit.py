@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pygit2
-from vault_store.store_world import SESSION, page, put
 
 from lorebank.access.audience import PRIVATE, Partition
+from vault_store.store_world import SESSION, page, put
 
 CONVERSATION = Partition(SESSION)
 SOURCE_ID = "5b0f7a52-4a55-4f0e-8f0e-0a4b1c2d3e4f"
@@ -34,7 +34,11 @@ def foreign_vault(root: Path, *, git: bool = True) -> Path:
     put(root, "private/picture.png", b"\x89PNG not really")
     put(root, f"conversations/{SESSION}/people/gus.md", page(4, "Gus", partition=CONVERSATION))
     put(root, "private/artifacts/letter.txt", b"Dear Ada\n")
-    descriptor = {"descriptorId": SOURCE_ID, "contentHash": "sha256:" + sha(b"Dear Ada\n"), "mimeType": "text/plain"}
+    descriptor = {
+        "descriptorId": SOURCE_ID,
+        "contentHash": "sha256:" + sha(b"Dear Ada\n"),
+        "mimeType": "text/plain",
+    }
     descriptor |= {"originalName": "C:\\mail\\letter.txt", "origin_attribution": "Bert"}
     put(root, "private/artifacts/letter.json", json.dumps(descriptor).encode())
     if git:

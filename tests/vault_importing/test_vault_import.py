@@ -12,6 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from lorebank.access.reasons import NEEDS_RECOVERY, SCAN_LIMIT
+from lorebank.errors import Conflict, InvalidInput, StoreUnavailable
+from lorebank.storage.tree.git import GitHistory
+from lorebank.vaults.evidence.descriptors import content_path, descriptor_path
+from lorebank.vaults.importing.report import ImportReport, StoreReport
+from lorebank.vaults.importing.run import STEPS, import_store
+from lorebank.vaults.store.making import sweep
 from vault_importing.import_kit import (
     SESSION,
     SOURCE_ID,
@@ -22,14 +30,6 @@ from vault_importing.import_kit import (
     sha,
 )
 from vault_store.store_world import World, changes, group, made_id, owner, page, put, save, titles, world
-
-from lorebank.access.reasons import NEEDS_RECOVERY, SCAN_LIMIT
-from lorebank.errors import Conflict, InvalidInput, StoreUnavailable
-from lorebank.storage.tree.git import GitHistory
-from lorebank.vaults.evidence.descriptors import content_path, descriptor_path
-from lorebank.vaults.importing.report import ImportReport, StoreReport
-from lorebank.vaults.importing.run import STEPS, import_store
-from lorebank.vaults.store.making import sweep
 
 SHARED = '{stores: {old: {agents: ["main"]}}}'
 
@@ -92,9 +92,13 @@ def test_history_says_import_and_git_shows_what_was_before(stores: World, source
     row = handle.history(made_id(1), before=None, limit=9)[0]
     assert handle.content_of(row) == page(1, "Ada", revision=2) and row.blob and row.commit
     vault = stores.store() / "vault"
-    told = subprocess.run(["git", "-C", vault, "log", "--format=%s"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["git", "-C", vault, "log", "--format=%s"], capture_output=True, text=True, check=True
+    )
     assert told.stdout.split() == ["Imported", "after", "before"] and report.commits == 2
-    state = subprocess.run(["git", "-C", vault, "status", "--short"], capture_output=True, text=True, check=True)
+    state = subprocess.run(
+        ["git", "-C", vault, "status", "--short"], capture_output=True, text=True, check=True
+    )
     assert state.stdout == ""
     save(handle, 9, "New")
     assert changes(handle, 1) == [("import", 2, None)]
@@ -148,7 +152,9 @@ def test_our_own_evidence_stays_as_it_is(stores: World, tmp_path: Path, source: 
 
 
 @pytest.mark.statement("1.8.76")
-def test_1_8_76_links_and_bad_names_are_refused_one_by_one(stores: World, source: Path, tmp_path: Path) -> None:
+def test_1_8_76_links_and_bad_names_are_refused_one_by_one(
+    stores: World, source: Path, tmp_path: Path
+) -> None:
     secret = put(tmp_path, "secret.md", page(7, "Secret"))
     private = source / "private"
     (private / "link.md").symlink_to(secret)
@@ -205,7 +211,9 @@ def test_history_that_cannot_be_trusted_is_left_out(stores: World, source: Path,
     assert titles(stores.open(owner())) == ["Bert", "Ada"]
 
 
-def test_a_whole_knowledge_folder_becomes_stores_named_by_their_folders(stores: World, tmp_path: Path) -> None:
+def test_a_whole_knowledge_folder_becomes_stores_named_by_their_folders(
+    stores: World, tmp_path: Path
+) -> None:
     theirs = foreign_knowledge(tmp_path / "state" / "knowledge")
     put(theirs, "stores/gamma/vault/private/1/2/3/4/5/6/7/8/9/deep.md", b"x")
     before = picture(theirs)

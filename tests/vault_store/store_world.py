@@ -111,8 +111,13 @@ class World:
         return self.store(agent) / "vault" / "private"
 
     def tree(self) -> list[str]:
-        """Everything below the knowledge folder's stores, but for what SQLite keeps while a file is open."""
-        found = (path for path in self.folder.glob("stores/**/*") if path.suffix[-4:] not in _OPEN)
+        """Everything below the knowledge folder's stores, but for what SQLite keeps while a file is
+        open, and for the inside of git, whose index is written a little later."""
+        found = (
+            path
+            for path in self.folder.glob("stores/**/*")
+            if path.suffix[-4:] not in _OPEN and path.parent.name != ".git" and ".git/" not in str(path)
+        )
         return sorted(str(path.relative_to(self.folder)) for path in found)
 
 

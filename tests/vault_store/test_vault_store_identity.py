@@ -69,13 +69,17 @@ SWAPS: dict[str, tuple[Callable[[World], None], str]] = {
     "no database": (lambda w: (w.store() / "state.sqlite").unlink(), reasons.MISSING_DATABASE),
     "another partition folder": (lambda w: exchanged(w.private()), reasons.PARTITION_CHANGED),
     "no partition folder": (
-        lambda w: w.private().rename(w.root / "private"),
+        lambda w: _moved(w, w.private()),
         reasons.MISSING_PARTITION,
     ),
     "another vault folder": (lambda w: exchanged(w.store() / "vault"), reasons.PARTITION_CHANGED),
-    "no vault folder": (lambda w: (w.store() / "vault").rename(w.root / "vault"), reasons.MISSING_STORE),
-    "no store": (lambda w: w.store().rename(w.root / "store"), reasons.MISSING_STORE),
+    "no vault folder": (lambda w: _moved(w, w.store() / "vault"), reasons.MISSING_STORE),
+    "no store": (lambda w: _moved(w, w.store()), reasons.MISSING_STORE),
 }
+
+
+def _moved(stores: World, path: Path) -> None:
+    path.rename(stores.root / "moved away")
 
 
 def _copied(path: Path) -> None:
@@ -155,7 +159,7 @@ def test_an_ended_invocation_fails_what_is_under_way(stores: World) -> None:
 
 def test_an_error_from_inside_goes_out_past_the_same_checks(stores: World) -> None:
     handle = stores.open()
-    with pytest.raises(Forbidden, match="changed|ended"), handle.reading():
+    with pytest.raises(Forbidden, match=r"changed|ended"), handle.reading():
         stores.registry.end_invocation("run", 1 << 60)
         raise LorebankError("there is a secret record")
 
@@ -226,7 +230,17 @@ def test_another_programs_database_is_never_opened(tmp_path: Path) -> None:
         check_ours(database, "vault")
 
 
-@pytest.mark.statement("1.8.69", "1.8.70", "1.8.75")
+@pytest.mark.statement("1.9.80")
+def test_a_database_of_a_newer_lorebank_is_told_as_such(tmp_path: Path) -> None:
+    with world(tmp_path) as stores:
+        save(stores.open(), 1, "Ada")
+        in_database(stores, "INSERT INTO migrations VALUES (9999, 'later', 0)")
+    with world(tmp_path) as stores, pytest.raises(StoreUnavailable) as said:
+        stores.open()
+    assert said.value.reason == reasons.NEWER
+
+
+@pytest.mark.statement("1.8.70", "1.8.75")
 def test_a_scan_that_cannot_be_completed_fails_the_query(
     stores: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

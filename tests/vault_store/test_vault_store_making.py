@@ -159,11 +159,10 @@ STEPS = ["begin_store", "make_folder", "create_vault_state", "rename", "store_re
 def test_a_making_that_was_killed_is_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, after: bool
 ) -> None:
-    with world(tmp_path) as stores:
-        with monkeypatch.context() as patched:
-            _kill_at(patched, stores, step, after)
-            with pytest.raises(Killed):
-                stores.open()
+    with world(tmp_path) as stores, monkeypatch.context() as patched:
+        _kill_at(patched, stores, step, after)
+        with pytest.raises(Killed):
+            stores.open()
     with world(tmp_path) as stores:
         handle = stores.open()
         save(handle, 1, "Ada")

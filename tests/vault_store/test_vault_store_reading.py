@@ -22,7 +22,7 @@ from store_world import (
 
 from lorebank.access.audience import Partition
 from lorebank.errors import NotFound, RevisionConflict, Unavailable
-from lorebank.vaults.store.values import Draft, View
+from lorebank.vaults.store.values import Draft, LooksAgain, View
 
 TALK = Partition(SESSION)
 
@@ -37,7 +37,7 @@ def test_a_saved_record_is_read_back(stores: World) -> None:
         assert view.read(entry).decode().endswith("About Ada.\n")
         assert view.by_key(entry.key) is entry
         assert view.snapshot.slot_of(entry.key) is not None
-        assert view.fresh(entry)
+        assert isinstance(view, LooksAgain) and view.fresh(entry)
     assert changes(handle, 1) == [("save", 1, "main")]
 
 
@@ -153,7 +153,7 @@ def test_a_view_stays_as_it_was_and_says_when_a_file_is_not(stores: World) -> No
         entry = view.by_id(made_id(1))
         assert entry is not None
         (stores.private() / "people/p1.md").write_bytes(page(1, "Eva"))
-        assert not view.fresh(entry)
+        assert isinstance(view, LooksAgain) and not view.fresh(entry)
         with pytest.raises(Unavailable, match="ask again"):
             view.read(entry)
         assert [one.record.title for one in view.entries.values() if one.record] == ["Ada"]
@@ -248,6 +248,19 @@ def test_the_private_ontology_counts_in_private_only(stores: World) -> None:
         found = view.by_id(made_id(1))
         assert "recipe" not in view.ontology.types and found is not None and found.record is not None
         assert not found.record.valid
+
+
+@pytest.mark.statement("1.8.72")
+def test_an_ontology_file_has_at_most_64_kib(stores: World) -> None:
+    handle = stores.open()
+    extension = b"types:\n  recipe:\n    label: Recipe\n    description: How to cook.\n"
+    file = put(stores.private(), "ontology.yaml", extension + b"#" * (65_536 - len(extension)))
+    with handle.reading() as view:
+        assert "recipe" in view.ontology.types and not view.findings
+    file.write_bytes(extension + b"#" * (65_537 - len(extension)))
+    with handle.reading() as view:
+        assert "recipe" not in view.ontology.types
+        assert [one.path for one in view.findings] == ["ontology.yaml"]
 
 
 @pytest.mark.statement("1.5.46", "1.5.47")

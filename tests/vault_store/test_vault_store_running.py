@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store_world import World, changes, made_id, owner, page, save, saving, titles, world
 
-from lorebank.errors import Conflict, Forbidden, InvalidInput, LorebankError, StoreUnavailable, Unavailable
+from lorebank.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    LorebankError,
+    RevisionConflict,
+    StoreUnavailable,
+    Unavailable,
+)
 from lorebank.vaults import reasons
 from lorebank.vaults.publish.points import Point, installed
+from lorebank.vaults.store import catalogue, looking
 from lorebank.vaults.store.lane import Lane
 from lorebank.vaults.store.values import Draft, FileChange, View
 
@@ -44,6 +55,77 @@ def test_a_lane_that_stays_taken_is_busy() -> None:
     lane.close()
     with pytest.raises(Unavailable), lane.entered():
         pytest.fail("somebody came in")
+
+
+def test_who_waits_for_a_look_takes_the_view_of_one_that_began_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with world(tmp_path, watch=False) as stores:
+        handle = stores.open()
+        save(handle, 1, "Ada")
+        scans: list[str] = []
+        real = looking.look
+
+        def counted(*more: Any) -> Any:
+            scans.append("one")
+            return real(*more)
+
+        with stores.vaults.pool.using(handle.vault) as runtime:
+            monkeypatch.setattr(catalogue, "look", counted)
+            waiting = [threading.Thread(target=titles, args=(handle,)) for _ in range(6)]
+            with runtime.lane.entered():
+                for thread in waiting:
+                    thread.start()
+                time.sleep(0.1)
+            for thread in waiting:
+                thread.join()
+        assert len(scans) == 1
+        (stores.private() / "people/p1.md").write_bytes(page(1, "Eva"))
+        assert titles(handle) == ["Eva"]
+
+
+@pytest.mark.statement("1.7.63", "1.7.65")
+def test_agents_and_a_person_at_the_same_files_lose_nothing(tmp_path: Path) -> None:
+    shared = '{ stores: { team: { label: "Team", agents: ["a", "b"] } } }'
+    with world(tmp_path, config=shared) as stores:
+        handles = [stores.open(owner(agent)) for agent in ("a", "b")]
+        save(handles[0], 1, "begin", path="people/one.md")
+        written: set[str] = {"begin"}
+        file = stores.private("a") / "people/one.md"
+
+        def agent(place: int) -> None:
+            for number in range(8):
+                title = f"agent {place} {number}"
+                try:
+                    save(handles[place], 1, title, path="people/one.md")
+                except (RevisionConflict, Unavailable):
+                    continue
+                written.add(title)
+
+        def person() -> None:
+            for number in range(8):
+                title = f"person {number}"
+                draft = file.with_name(f".{number}.tmp")
+                draft.write_bytes(page(1, title))
+                draft.replace(file)
+                written.add(title)
+                time.sleep(0.01)
+
+        assert in_threads(lambda: agent(0), lambda: agent(1), person) == []
+        (last,) = titles(handles[0])
+        rows = handles[0].history(made_id(1), before=None, limit=100)
+        revisions = [row.revision for row in rows if row.revision is not None]
+        assert revisions == sorted(revisions, reverse=True) and len(set(revisions)) == len(revisions)
+        kept = {_title(handles[0].content_of(row)) for row in rows}
+        assert last in written and kept <= written
+        # What an agent was told to be saved is in history; of the person's only what nobody looked at in
+        # time is missing, because he wrote over it himself.
+        assert {title for title in written if title.startswith("agent")} <= kept
+
+
+def _title(content: bytes | None) -> str:
+    assert content is not None
+    return next(line[7:].strip('"') for line in content.decode().splitlines() if line.startswith("title: "))
 
 
 @pytest.mark.statement("1.7.63")

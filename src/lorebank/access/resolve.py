@@ -19,7 +19,7 @@ from lorebank.access.audit import AuditEvent, AuditSink, Origin, event_of
 from lorebank.access.grant import _SEAL, Grant, Ticket
 from lorebank.access.policy.values import UNSET, Parameters
 from lorebank.access.principal import Principal
-from lorebank.errors import Forbidden, Unauthenticated, Unavailable
+from lorebank.errors import Forbidden, LorebankError, Unauthenticated, Unavailable
 from lorebank.ids import BankId
 from lorebank.tags import TagFilter
 
@@ -163,7 +163,7 @@ class Resolver:
         )
         if not decision.allowed:
             self.audit.record(event, durable=False)
-            raise _refusal(action, decision)
+            raise refusal(action, decision)
         return decision, event
 
     def ask_listing(self, principal: Principal, *, operation: str = "") -> tuple[Grant, AuditEvent]:
@@ -182,7 +182,7 @@ class Resolver:
         )
         if not own.allowed:
             self.audit.record(event, durable=False)
-            raise _refusal(LIST_BANKS, own)
+            raise refusal(LIST_BANKS, own)
         return _grant(principal, LIST_BANKS, None, epoch, Decision(allowed=True, user=own.user)), event
 
     def shows(self, grant: Grant, bank: BankId) -> bool:
@@ -247,7 +247,8 @@ def _grant(principal: Principal, action: str, bank: BankId | None, epoch: int, d
     )
 
 
-def _refusal(action: str, decision: Decision) -> Exception:
+def refusal(action: str, decision: Decision) -> LorebankError:
+    """What a refused caller is told: the same whether or not the target exists."""
     if decision.failure:
         return Unavailable(f"{action} could not be decided and is denied; the audit log says why")
     if decision.credential_gone:

@@ -23,7 +23,7 @@ from lorebank.access.grant import Ticket
 from lorebank.access.knowledge import KnowledgeData, KnowledgeFacts, Membership
 from lorebank.access.principal import Principal
 from lorebank.access.reasons import DUPLICATE_MEMBERSHIP
-from lorebank.access.resolve import Resolver, origin_now
+from lorebank.access.resolve import Resolver, origin_now, refusal
 from lorebank.access.vault_grant import _SEAL, VaultGrant, Via
 from lorebank.clock import Clock
 from lorebank.errors import (
@@ -112,7 +112,7 @@ class VaultResolver:
         """The audience, when it is one that opens anything now."""
         audience = principal.audience
         if principal.kind != "agent" or audience is None or principal.id != audience.agent:
-            raise Forbidden(f"{action} is for agents: it needs the audience token of an agent's host")
+            raise Forbidden(f"{action} denied: it needs the audience token of an agent's host")
         if action not in AUDIENCE_ONLY or audience.sandboxed:
             raise Forbidden(f"{action} denied")
         self._check_current(audience)
@@ -170,7 +170,11 @@ class VaultResolver:
     ) -> tuple[VaultGrant, AuditEvent]:
         """The grant for a list of agents, open to every caller but agents; `may` decides on each of them."""
         data, epoch = self.facts.data, self.resolver.epoch.value
-        self.resolver.decided(principal, OWN_RIGHTS, operation=operation)
+        own = self.resolver.rules.decide(principal, OWN_RIGHTS, None)
+        if not own.allowed:
+            why = refusal(action, own)
+            self._refused(principal, action, None, why, operation, None)
+            raise why
         event = self._event(principal, action, "allow", None, operation, None)
         return _operators(principal, action, EVERY_AGENT, Membership(EVERY_AGENT, "own"), epoch, data), event
 

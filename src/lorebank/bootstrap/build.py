@@ -123,7 +123,7 @@ def build(
         embedders=models.embedders,
         reranker=models.reranker,
         work=Work(worker, builder),
-        maintenance=Upkeep(directory, banks, resolver, models.embedders, indexes, builder),
+        maintenance=Upkeep(directory, banks, resolver, models.embedders, indexes, builder, shelf.care),
         metrics=metrics,
         clock=clock.now,
         started_at=clock.now(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +29,12 @@ from lorebank.vaults.find.candidates import Candidates
 from lorebank.vaults.find.ports import Embed
 from lorebank.vaults.maintenance.service import Maintenance
 from lorebank.vaults.maintenance.visits import TicketVisits
+from lorebank.vaults.store.care import KnowledgeCare
+from lorebank.vaults.store.making import sweep
 from lorebank.vaults.store.runtime import Options
 from lorebank.vaults.store.vaults import KnowledgeVaults
 
+log = logging.getLogger(__name__)
 _EMBED_S = 2.0
 
 
@@ -42,6 +46,7 @@ class Shelf:
     vaults: KnowledgeVaults
     registry: SqliteKnowledgeRegistry
     maintenance: Maintenance
+    care: KnowledgeCare
     lock: DirectoryLock | None
 
     def start(self) -> None:
@@ -62,6 +67,7 @@ def build_knowledge(settings: Settings, epoch: Epoch, resolver: Resolver, embedd
     folder = settings.knowledge_folder
     lock, problem = _held(folder, settings.data_dir)
     registry = SqliteKnowledgeRegistry(folder, problem)
+    _tidy(folder, registry)
     facts = VaultFacts(registry, settings.knowledge_file, epoch)
     deciding = VaultResolver(facts, resolver)
     vaults = KnowledgeVaults(folder, registry, deciding, options=Options(watch=settings.watch_vaults))
@@ -81,7 +87,16 @@ def build_knowledge(settings: Settings, epoch: Epoch, resolver: Resolver, embedd
         upkeep=KnowledgeUpkeep(folder, registry, vaults, deciding),
         embed=_embedding(facts, embedders),
     )
-    return Shelf(knowledge, vaults, registry, maintenance, lock)
+    care = KnowledgeCare(folder, registry, vaults, settings.knowledge_file, settings.data_dir)
+    return Shelf(knowledge, vaults, registry, maintenance, care, lock)
+
+
+def _tidy(folder: Path, registry: SqliteKnowledgeRegistry) -> None:
+    """Finish or remove what a killed import left. What cannot be done now is done at the next start."""
+    try:
+        sweep(folder, registry)
+    except LorebankError as exc:
+        log.warning("leftovers of an import stay in the knowledge folder: %s", exc.message)
 
 
 def _held(folder: Path, data_dir: Path) -> tuple[DirectoryLock | None, StoreUnavailable | None]:

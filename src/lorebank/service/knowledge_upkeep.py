@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import get_args
 
 from lorebank.access.vault_resolve import VaultResolver
-from lorebank.errors import InvalidInput, LorebankError, NotFound
+from lorebank.errors import InvalidInput, LorebankError, NotFound, StoreUnavailable, WritesDisabled
 from lorebank.service.tasks import Progress
 from lorebank.storage.knowledge_ports import KnowledgeRegistry
+from lorebank.vaults.importing.run import import_store
 from lorebank.vaults.publish.resolve import Keep
 from lorebank.vaults.store.vaults import KnowledgeVaults
 
@@ -46,3 +47,23 @@ class KnowledgeUpkeep:
             raise NotFound("there is no such knowledge store")
         self._vaults.settle(vault, folder, request_id, "mine" if keep == "mine" else "theirs")
         return {"vaultId": vault, "requestId": request_id, "kept": keep}
+
+    def read_in(
+        self, source: Path, name: str | None, agent: str | None, progress: Progress
+    ) -> dict[str, object]:
+        """See `service.context.VaultUpkeep`. `WritesDisabled` while `writesEnabled` is false."""
+        data = self._resolver.facts.data
+        if data.problem is not None:
+            raise StoreUnavailable(data.reason, data.problem)
+        if not data.settings.writes_enabled:
+            raise WritesDisabled("knowledge is read-only here: `writesEnabled` is false")
+        done = import_store(
+            source,
+            self._folder,
+            self._registry,
+            name=name,
+            agent=agent,
+            reserved=data.settings.stores.keys(),
+            progress=progress,
+        )
+        return done.answer()

@@ -17,15 +17,21 @@ from lorebank.errors import Unavailable
 from lorebank.storage.tree.descriptors import FILE, kind_of, same
 from lorebank.storage.tree.scan import shown
 
+FOR_EVER: Final = 1 << 63
+SETTLE_NS: Final = 2_000_000_000
+"""A file that changed less than this before it was copied may have changed once more without showing it."""
 _READS: Final = 5
 
 
-def copy_below(source: Path, target: Path, wanted: Callable[[str], bool]) -> list[str]:
+def copy_below(
+    source: Path, target: Path, wanted: Callable[[str], bool], *, settled_ns: int = FOR_EVER
+) -> list[str]:
     """Copy what `wanted` says of its path below `source`; what was left out, with why, by path.
 
-    A file that is in the target already, with the same size and time of change, is not copied again. Missing
-    folders are made, empty ones too. What vanishes meanwhile is no longer wanted. Nothing is synced.
-    `Unavailable` when something cannot be read or written.
+    A file that is in the target already, with the same size and time of change, is not copied again, unless
+    it changed after `settled_ns` (nanoseconds since 1970). Missing folders are made, empty ones too. What
+    vanishes meanwhile is no longer wanted. Nothing is synced. `Unavailable` when something cannot be read
+    or written.
     """
     left_out: list[str] = []
     try:
@@ -45,15 +51,34 @@ def copy_below(source: Path, target: Path, wanted: Callable[[str], bool]) -> lis
                     continue
                 elif kind := kind_of(found):
                     left_out.append(f"{shown(path)} is {kind[1]}, and is left out")
-                elif not _copied(target / path, found):
+                elif found.st_mtime_ns > settled_ns or not _copied(target / path, found):
                     (target / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                     _copy(here, name, target / path)
     except OSError as exc:
-        reason = exc.strerror or "unknown error"
-        raise Unavailable(
-            f"a knowledge store cannot be copied ({reason}); check disk and permissions", cause=exc
-        ) from exc
+        raise _failed(exc) from exc
     return left_out
+
+
+def drop_vanished(source: Path, target: Path) -> None:
+    """Remove from the copy what is no longer in the source."""
+    try:
+        for folder, below, names in os.walk(target, topdown=False):
+            place = os.path.relpath(folder, target)
+            for name in names:
+                if not os.path.lexists(os.path.join(source, place, name)):
+                    os.unlink(os.path.join(folder, name))
+            for name in below:
+                if not os.path.isdir(os.path.join(source, place, name)):
+                    os.rmdir(os.path.join(folder, name))
+    except OSError as exc:
+        raise _failed(exc) from exc
+
+
+def _failed(exc: OSError) -> Unavailable:
+    reason = exc.strerror or "unknown error"
+    return Unavailable(
+        f"a knowledge store cannot be copied ({reason}); check disk and permissions", cause=exc
+    )
 
 
 def _raise(error: OSError) -> None:

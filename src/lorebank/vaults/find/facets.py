@@ -19,7 +19,9 @@ from lorebank.vaults.record.values import LIFECYCLES, RECORD_KINDS, Record
 from lorebank.vaults.store.values import Entry, View
 
 NOBODY: Final = 255
-_COLUMNS: Final = ("entries", "kind", "lifecycle", "type", "since", "until", "recorded", "version")
+FEW: Final = 50
+"""Tables are made anew when more than one record in this many went or changed."""
+_COLUMNS: Final = ("entries", "kind", "lifecycle", "type", "since", "until", "recorded", "version", "key")
 _KINDS: Final = {kind: code for code, kind in enumerate(RECORD_KINDS)}
 _LIFECYCLES: Final = {lifecycle: code for code, lifecycle in enumerate(LIFECYCLES)}
 
@@ -34,6 +36,8 @@ def type_of(record: Record) -> str | None:
 
 def folded(name: str) -> str:
     """A name as it is compared: NFC, case-folded, blanks as one (composed again: folding may decompose)."""
+    if name.isascii():
+        return " ".join(name.lower().split())
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(name.split())).casefold())
 
 
@@ -48,8 +52,8 @@ class Facets:
     filter asks for.
 
     `since` and `until` are the validity with open ends as infinities. `recorded` is when the record was made,
-    NaN where it cannot be read. `version` changes with the file. `slots` is key -> slot, and `known` the
-    entries that are in the columns, by key: the next view begins from these.
+    NaN where it cannot be read. `version` changes with the file. `key` is the entry's,
+    -1 where there is none, and `known` are the entries by key: the next view begins from these.
     """
 
     entries: npt.NDArray[np.object_]
@@ -61,7 +65,7 @@ class Facets:
     until: Doubles
     recorded: Doubles
     version: Longs
-    slots: Mapping[int, int]
+    key: Longs
     known: Mapping[int, Entry]
 
     @property
@@ -116,35 +120,35 @@ def facets_of(view: View) -> Facets:
 
 
 def _facets(view: View, before: Facets | None) -> Facets:
-    """From those of the view before, as long as their slots are still what they were."""
+    """From those of the view before, as long as its rows are where they were."""
     snapshot, known = view.snapshot, known_of(view)
-    gone, new = changes({} if before is None else before.known, known)
-    if before is not None and _same_slots(before, snapshot, gone):
-        made = _lengthened(before, snapshot.count)
+    made, new = None, list(known.values())
+    if before is not None and len(before.key) <= snapshot.count:
+        gone, changed = changes(before.known, known)
+        if len(gone) <= len(known) // FEW:
+            made = _without(_lengthened(before, snapshot.count), gone)
+    if made is not None and _in_place(made, snapshot):
+        new = changed
     else:
-        gone, new = [], list(known.values())
         made = _empty(snapshot.count)
-    slots = dict(made.slots)
-    for entry in gone:
-        slot = slots.pop(entry.key, None)
-        if slot is not None:
-            made.kind[slot], made.entries[slot] = NOBODY, None
     types = dict(made.types)
     for entry, slot in _placed(snapshot, new):
         if entry.record is not None:
-            slots[entry.key] = slot
             _write(made, slot, entry, entry.record, types)
-    return replace(made, types=types, slots=slots, known=known)
+    return replace(made, types=types, known=known)
 
 
-def _same_slots(before: Facets, snapshot: Snapshot, gone: Sequence[Entry]) -> bool:
-    """Whether all rows but the `gone` ones are still alive where they were: no compaction moved them."""
-    if len(before.kind) > snapshot.count:
-        return False
-    left = {entry.key for entry in gone}
-    kept = [(key, slot) for key, slot in before.slots.items() if key not in left]
-    keys, slots = np.array(kept, np.int64).reshape(-1, 2).T
-    return bool((snapshot.live[slots] & (snapshot.columns.key[slots] == keys)).all())
+def _without(made: Facets, gone: Sequence[Entry]) -> Facets:
+    for entry in gone:
+        for slot in np.flatnonzero(made.key == entry.key).tolist():
+            made.kind[slot], made.entries[slot], made.key[slot] = NOBODY, None, -1
+    return made
+
+
+def _in_place(made: Facets, snapshot: Snapshot) -> bool:
+    """Whether every row is alive in its slot: no compaction moved it."""
+    right = snapshot.live & (snapshot.columns.key[: snapshot.count] == made.key)
+    return bool((right | (made.key == -1)).all())
 
 
 def _empty(count: int) -> Facets:
@@ -158,7 +162,7 @@ def _empty(count: int) -> Facets:
         until=np.full(count, ALWAYS),
         recorded=np.full(count, np.nan),
         version=np.zeros(count, np.int64),
-        slots={},
+        key=np.full(count, -1, np.int64),
         known={},
     )
 
@@ -188,7 +192,7 @@ def _write(made: Facets, slot: int, entry: Entry, record: Record, types: dict[st
     name = type_of(record)
     first, last = span_of(record.meta.get("valid_from")), span_of(record.meta.get("valid_to"))
     noted = span_of(record.recorded_at)
-    made.entries[slot] = entry
+    made.entries[slot], made.key[slot] = entry, entry.key
     made.kind[slot], made.lifecycle[slot] = _KINDS[record.kind], _LIFECYCLES[record.lifecycle]
     made.type[slot] = -1 if name is None else types.setdefault(name, len(types))
     made.since[slot] = EVER if first is None else first[0]

@@ -48,7 +48,7 @@ def _made_index(view: View) -> list[dict[str, Any]]:
         usable = record.kind == "page" and record.valid and record.lifecycle == "active"
         if usable and record.type is not None and view.ontology.is_entity(record.type):
             kept.setdefault(record.type, []).append((entry, record))
-    weight = Counter({page: len(about) for page, about in names.about.items()})
+    weight = Counter({page: len(names.claims_about(page)) for page in names.about})
     return [
         {
             "type": page_type.name,

@@ -1,12 +1,13 @@
 """Knowledge in a backup: registry, store map and every store, each as of one moment, while agents save.
 
-Retained files and git's objects never change, so they are copied before the store's lane is taken; what is
-copied inside it is little. A store that cannot be trusted is copied as it stands and said so: restored,
+Everything is copied once before the store's lane is taken, and what changed since then inside it: agents wait
+for little. A store that cannot be trusted is copied as it stands and said so: restored,
 it is refused for the same reason.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from lorebank.storage.sqlite.files import disk, make_folder, write_private
 from lorebank.storage.sqlite.knowledge_copy import Place, copy_registry, copy_state
 from lorebank.storage.sqlite.knowledge_file import REGISTRY_FILE, SENTINEL_FILE
 from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
-from lorebank.storage.tree.copying import copy_below
+from lorebank.storage.tree.copying import SETTLE_NS, copy_below, drop_vanished
 from lorebank.storage.tree.names import CONVERSATIONS
 from lorebank.vaults.store import making
 from lorebank.vaults.store.pool import RuntimePool
@@ -53,12 +54,13 @@ def copy_knowledge(
     """Copy the knowledge folder `folder` to `<target>/knowledge`, and the store map at `config` when it lies
     in `data_dir`. Nothing is synced.
 
-    Another program's registry (a gateway's) is not lorebank's to copy: it is left out, and said so.
+    Another program's registry (a gateway's), and a folder that another server uses, are not ours to copy:
+    they are left out, and that is said.
     `Unavailable` when a store is busy for very long, or disk or configuration do not let it be done.
     """
     copying = _Copying(folder, pool, target / KNOWLEDGE)
     problem = registry.problem
-    if problem is not None and problem.reason == FOREIGN:
+    if problem is not None and problem.reason in (FOREIGN, BUSY):
         return CopiedKnowledge(0, {"": [f"the knowledge folder is left out: {problem.message}"]})
     if problem is not None:
         _keep_config(_read(config), config, data_dir, target)
@@ -125,9 +127,10 @@ class _Copying:
         make_folder(target)
         try:
             with self._pool.using(place.vault) as runtime:
-                copy_below(source, target, _lasting)
+                begun = time.time_ns()
+                copy_below(source, target, lambda path: _wanted(path, staging=False))
                 with runtime.lane.entered():
-                    self._standing(place, runtime, source, target)
+                    self._standing(place, runtime, source, target, begun - SETTLE_NS)
         except StoreUnavailable as exc:
             if exc.reason == BUSY:
                 raise
@@ -135,7 +138,7 @@ class _Copying:
         except Corrupt as exc:
             self._broken(place, exc, source, target)
 
-    def _standing(self, place: Place, runtime: Runtime, source: Path, target: Path) -> None:
+    def _standing(self, place: Place, runtime: Runtime, source: Path, target: Path, settled_ns: int) -> None:
         """In the lane: nobody saves now. A person's editor may; what it does is found as an edit later."""
         try:
             runtime.ready()
@@ -148,11 +151,15 @@ class _Copying:
         copy_state(runtime.state.backup, target / making.DATABASE)
         unfinished = bool(runtime.state.open_journal())
         # References before objects: what a reference names is then in the copy, also when a person commits.
-        left = copy_below(source, target, lambda path: path.startswith(_GIT) and not _skipped(path))
-        left += copy_below(source, target, lambda path: _wanted(path, staging=unfinished))
+        copy_below(source, target, _is_reference, settled_ns=settled_ns)
+        left = copy_below(
+            source, target, lambda path: _wanted(path, staging=unfinished), settled_ns=settled_ns
+        )
+        # Once more: a person's git may have packed objects that were passed by then.
         copy_below(source, target, lambda path: path.startswith(_OBJECTS))
+        drop_vanished(source, target)
         make_folder(target / making.STAGING)
-        self._note(place, sorted({*left}))
+        self._note(place, left)
 
     def _broken(self, place: Place, exc: LorebankError, source: Path, target: Path) -> None:
         """As it stands, byte for byte: opening it would already change it."""
@@ -170,14 +177,9 @@ class _Copying:
             self.problems.setdefault(place.vault, []).extend(problems)
 
 
-def _lasting(path: str) -> bool:
-    """Files that never change once they are there: retained sources and git's objects."""
-    retained = path.startswith(f"{making.VAULT}/") and "/artifacts/" in path and path.endswith("/content")
-    return not path.endswith("/") and (path.startswith(_OBJECTS) or retained)
-
-
-def _skipped(path: str) -> bool:
-    return path.endswith(".lock") or path.startswith(_OBJECTS)
+def _is_reference(path: str) -> bool:
+    """Whatever git has besides its objects."""
+    return path.startswith(_GIT) and not path.startswith(_OBJECTS) and not path.endswith(".lock")
 
 
 def _wanted(path: str, *, staging: bool) -> bool:

@@ -38,6 +38,11 @@ class Catalogue:
         self._drawn: frozenset[str] = frozenset()
         self._view: PartitionView | None = None
 
+    @property
+    def view(self) -> PartitionView | None:
+        """The view of the last look; None when something is known that is in no view yet."""
+        return self._view
+
     def refresh(self, *, record: bool, dirty: frozenset[str] | None) -> tuple[PartitionView, bool]:
         """The view of the partition as it is on disk now, and whether history got new lines.
 

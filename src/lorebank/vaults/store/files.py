@@ -78,13 +78,13 @@ def parsed(fresh: Fresh, partition: Partition, ontology: Ontology) -> Known:
 
 
 def described(known: Known, raw: bytes | None, partition: Partition, ontology: Ontology) -> Known:
-    """`known` with what its bytes say."""
+    """`known` with what its bytes say. What is wrong with an ontology is told with the ontology."""
     found, data = Parsed(None, ()), ""
-    if raw is None:
+    if raw is None and known.kind != "ontology":
         found = _refused(known.path, f"is larger than {_LIMITS[known.kind]} bytes and is passed over")
-    elif known.kind == "record":
+    elif raw is not None and known.kind == "record":
         found = parse_record(known.path, raw, partition, ontology)
-    elif known.kind == "descriptor":
+    elif raw is not None and known.kind == "descriptor":
         descriptor = parse_descriptor(known.path, raw, partition)
         if isinstance(descriptor, Finding):
             found = Parsed(None, (descriptor,))

@@ -28,12 +28,16 @@ class Lane:
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Wait for the turn. `StoreUnavailable` (busy) when it does not come, `Unavailable` when closed."""
-        if not self._lock.acquire(timeout=self._patience):
-            raise StoreUnavailable(
-                reasons.BUSY, "another operation of this knowledge store takes very long; try again"
-            )
-        try:
+        with self.last():
             self.check()
+            yield
+
+    @contextmanager
+    def last(self) -> Iterator[None]:
+        """The same, also when closed: for what is left to do before the store is given up."""
+        if not self._lock.acquire(timeout=self._patience):
+            raise busy()
+        try:
             yield
         finally:
             self._lock.release()
@@ -46,3 +50,10 @@ class Lane:
     def close(self) -> None:
         """Let nobody in any more, and make those inside fail at their next check. Does not wait."""
         self._closed = True
+
+
+def busy() -> StoreUnavailable:
+    """The refusal of who waited for too long."""
+    return StoreUnavailable(
+        reasons.BUSY, "another operation of this knowledge store takes very long; try again"
+    )

@@ -16,7 +16,7 @@ from typing import Final
 from lorebank import clock
 from lorebank.access.audience import PRIVATE, Partition
 from lorebank.clock import Clock
-from lorebank.errors import StoreUnavailable, Unavailable
+from lorebank.errors import Conflict, Corrupt, StoreUnavailable, Unavailable
 from lorebank.storage.knowledge_ports import CatalogueRow, Checkpoint, PartitionRow
 from lorebank.storage.sqlite.files import make_folder
 from lorebank.storage.sqlite.vault_state import SqliteVaultState
@@ -62,7 +62,7 @@ class Runtime:
         self.staging = folder / making.STAGING
         self.lane = Lane(options.patience)
         self._options, self._writable, self._first = options, writable, first
-        self.state = SqliteVaultState(folder / making.DATABASE)
+        self.state = _opened(folder / making.DATABASE)
         try:
             self.tree = FileTree(folder / making.VAULT)
         except BaseException:
@@ -75,10 +75,13 @@ class Runtime:
         self._git = {may: GitHistory(self.tree.root, create=may) for may in (False, True)}
         self._watcher = Watcher(self.tree.root) if options.watch else None
         self._catalogues: dict[Partition, Catalogue] = {}
+        self._looked: dict[Partition, float] = {}
         self._identities: dict[str, Identity] = {}
         self._identities_lock = threading.Lock()
         self._dirty: set[str] | None = None
-        self._tidier = Tidier(lambda: self.git, self.lane.entered, lambda: catch_up(self.parts()))
+        self._tidier = Tidier(
+            lambda: self._sound().git, self.lane.last, lambda: catch_up(self._sound().parts())
+        )
         self._recovered = False
         self.broken = False
 
@@ -105,9 +108,13 @@ class Runtime:
         Recovery comes first where it is due. An absent conversation partition is an empty view: only a
         save makes its folder.
         """
+        asked = time.monotonic()
         with self.lane.entered():
             self.ready()
             self.verify(partition)
+            seen = self.catalogue(partition).view
+            if seen is not None and self._looked.get(partition, asked) > asked:
+                return seen  # somebody has looked while we waited for the lane
             return self.refreshed(partition)
 
     def ready(self) -> None:
@@ -125,6 +132,8 @@ class Runtime:
         catalogue = self.catalogue(partition)
         if self._absent(partition):
             return catalogue.draw()
+        self._adopt(partition.folder)
+        self._looked[partition] = time.monotonic()
         dirty = self._news() if partition == PRIVATE else None
         view, lines = catalogue.refresh(record=self.writable, dirty=dirty)
         if partition == PRIVATE and self._dirty is not None:
@@ -181,8 +190,7 @@ class Runtime:
 
     def close(self) -> None:
         """Close it; nobody may be using it."""
-        if not self.broken:
-            self._tidier.close()
+        self._tidier.close()
         self.lane.close()
         if self._watcher is not None:
             self._settle(self._watcher)
@@ -191,6 +199,12 @@ class Runtime:
             git.close()
         self.tree.close()
         self.state.close()
+
+    def _sound(self) -> Runtime:
+        """The runtime, unless the store lost a part: then nothing is written any more."""
+        if self.broken:
+            raise Unavailable("the knowledge store has lost a part")
+        return self
 
     def _settle(self, watcher: Watcher) -> None:
         private = self._catalogues.get(PRIVATE)
@@ -243,9 +257,7 @@ class Runtime:
     def _verify_folder(self, folder: str) -> None:
         now, row = self.tree.identity(folder), self.state.partition(folder)
         if row is None:
-            if now is not None:
-                self._adopt(folder)
-            return
+            return  # nobody has used it yet; see `refreshed`
         if now is None:
             self.broken = True
             raise making.missing(f"the partition {folder}", reasons.MISSING_PARTITION)
@@ -259,13 +271,24 @@ class Runtime:
             )
 
     def _adopt(self, folder: str) -> None:
-        """A partition's folder that is seen for the first time."""
+        """Know a partition's folder from its first use on."""
+        if not self.writable or self.state.partition(folder) is not None:
+            return
         now = self.tree.identity(folder)
-        if now is not None and self.writable:
+        if now is not None:
             self.state.add_partition(PartitionRow(folder, now.device, now.inode))
 
     def _absent(self, partition: Partition) -> bool:
         return partition != PRIVATE and self.tree.identity(partition.folder) is None
+
+
+def _opened(path: Path) -> SqliteVaultState:
+    try:
+        return SqliteVaultState(path)
+    except Conflict as exc:
+        raise StoreUnavailable(reasons.NEWER, exc.message, cause=exc) from exc
+    except Corrupt as exc:
+        raise StoreUnavailable(reasons.DAMAGED, exc.message, cause=exc) from exc
 
 
 def _inode(path: Path) -> tuple[int, int] | None:

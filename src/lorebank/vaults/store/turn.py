@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from lorebank.storage.knowledge_ports import HistoryLine
-from lorebank.vaults.record.extension import ONTOLOGY_FILE, load_extension
+from lorebank.vaults.record.extension import MAX_ONTOLOGY_BYTES, ONTOLOGY_FILE, load_extension
 from lorebank.vaults.record.shipped import SHIPPED
 from lorebank.vaults.store.files import Fresh, parsed, read_file
 from lorebank.vaults.store.holdings import Holdings
@@ -66,7 +66,7 @@ class Turn:
         held = self._holdings
         before = held.files.get(ONTOLOGY_FILE)
         # One that is too large is given on as it is: the rule that refuses it is the extension's.
-        raw = fresh.raw if fresh.raw is not None else bytes(fresh.stamp.size)
+        raw = fresh.raw if fresh.raw is not None else bytes(MAX_ONTOLOGY_BYTES + 1)
         held.ontology, held.ontology_findings = load_extension(raw)
         self._arrive([fresh])
         same = before is not None and before.sha256 == fresh.sha256 and fresh.raw is not None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal, Protocol, runtime_checkable
 
 from lorebank.access.audience import Partition
 from lorebank.access.vault_grant import VaultGrant
@@ -103,6 +103,14 @@ class View(Protocol):
 
     def open_source(self, descriptor: Descriptor) -> AbstractContextManager[BinaryIO]:
         """The retained file for streaming reads, opened safely below the partition."""
+
+
+@runtime_checkable
+class LooksAgain(Protocol):
+    """A view that can tell cheaply whether a file is what it was: for search hits that are not read."""
+
+    def fresh(self, entry: Entry) -> bool:
+        """Whether the file has the stamp that it had; false for one that is gone."""
 
 
 FileAction = Literal["write", "retain"]

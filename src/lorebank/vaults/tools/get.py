@@ -51,7 +51,7 @@ def opened(view: View, ids: tuple[str, ...], offset: int = 0) -> dict[str, Any]:
 
 
 def _twins(view: View, record_id: str) -> dict[str, Any]:
-    found = names_of(view).by_id[record_id]
+    found = names_of(view).of_id(record_id)
     return {
         "id": record_id,
         "message": "several files have this id, so it names none of them; give all but one another id",
