@@ -29,6 +29,8 @@ BROAD_HANDLERS = {
     "models/loading.py": "thread edge: nobody may wait for ever for a model that failed",
     "models/providers/onnx.py": "both native libraries raise classes without a common root",
     "models/workers.py": "thread edge: an error belongs to the caller of that one call",
+    "vaults/maintenance/passing.py": "job edge: a failing store must not end the pass over the others",
+    "vaults/maintenance/service.py": "thread edge: one bad look must not end maintenance for good",
     "service/tasks.py": "thread edge: a failed background task is told, the server lives on",
 }
 GRANT_MAKERS = {"Grant": "access/resolve.py", "VaultGrant": "access/vault_resolve.py"}

@@ -6,16 +6,21 @@ character. `cause` is private: it goes to the log only (DESIGN, Errors).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 
 class LorebankError(Exception):
-    """Root of every error that lorebank raises on purpose."""
+    """Root of every error that lorebank raises on purpose.
+
+    `confirm` is there where the message may rest on what only this caller may see: whoever sends it calls
+    that right before, and sends what it raises instead (`service.guard`).
+    """
 
     code: ClassVar[str] = "bug"
     status: ClassVar[int] = 500
+    confirm: Callable[[], None] | None = None
 
     def __init__(self, message: str, *, cause: BaseException | None = None) -> None:
         super().__init__(message)

@@ -15,7 +15,7 @@ from starlette.routing import Match
 
 from fixed_facts import FixedFacts
 from fixed_rules import FixedRules, Unrecorded
-from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY, EVERY_USER, EVERYBODY, IMPLIED, OWN_RIGHTS, SHOWS_BANK
+from lorebank.access.actions import ACTIONS, AUDIENCE_ONLY, EVERY_USER, EVERYBODY, IMPLIED, SHOWS_BANK
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.grant import Grant
 from lorebank.access.resolve import Epoch, Resolver
@@ -278,10 +278,9 @@ async def test_without_the_right_nothing_answers_and_existence_is_not_told(
 
 
 def _refusal(operation: Operation) -> str:
-    """Whoever is no agent is told what opens an agent's tools; for lists of agents one's own rights are asked."""
-    if operation.scope is Scope.AUDIENCE:
-        return f"{operation.action} is for agents: it needs the audience token of an agent's host"
-    return f"{OWN_RIGHTS if operation.scope is Scope.AGENTS else operation.action} denied"
+    """Whoever is no agent is told what opens an agent's tools."""
+    more = ": it needs the audience token of an agent's host" if operation.scope is Scope.AUDIENCE else ""
+    return f"{operation.action} denied{more}"
 
 
 def _url(one: Binding, bank: str) -> str:

@@ -205,8 +205,7 @@ _KNOWLEDGE = (
     _row(
         "knowledge:read",
         "",
-        "browse_knowledge_records browse_knowledge_record browse_knowledge_history "
-        "get_knowledge_diagnostics",
+        "browse_knowledge_records browse_knowledge_record browse_knowledge_history get_knowledge_diagnostics",
     ),
     _row(
         "knowledge:admin",

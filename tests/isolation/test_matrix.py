@@ -63,7 +63,7 @@ def _problems(world: World, row: Row, caller: Caller, binding: Binding) -> list[
     if not caller.valid and "anybody" not in row.opened_by:
         return found + ([] if status == 401 else [f"answers {status}, not 401"])
     if not opened:
-        right = status == 403 and f'"detail":"{refusal(row, caller)}'.encode() in told
+        right = status == 403 and f'"detail":"{row.action} denied'.encode() in told
         return found + ([] if right else [f"answers {status}, not 403: {told[:200]!r}"])
     if status in (401, 403) or status >= 500:
         found.append(f"answers {status}: {told[:200]!r}")
@@ -72,15 +72,6 @@ def _problems(world: World, row: Row, caller: Caller, binding: Binding) -> list[
     if caller.sees:
         found = [one for one in found if not one.startswith("shows") or binding.operation == "list_banks"]
     return found
-
-
-def refusal(row: Row, caller: Caller) -> str:
-    """How the refusal begins: what an agent alone may do is said to be so; lists ask for one's own rights."""
-    if "agent" in row.opened_by:
-        return f"{row.action} is for agents"
-    if row.action == "knowledge:read" and "everybody" in row.opened_by:
-        return "bank:access denied"
-    return f"{row.action} denied"
 
 
 def test_the_walk_can_see_what_it_looks_for(world: World) -> None:

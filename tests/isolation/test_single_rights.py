@@ -43,7 +43,10 @@ READING = RAW - {"bank:memories:update"} | {"bank:read", "bank:stats", "bank:con
 """Actions whose operations must find something, or the test proves nothing."""
 SENTENCES = {one.name for one in reasoning.OPERATIONS}
 # What is deleted first cannot be asked for later.
-_ROWS = sorted((row for row in ROWS if row.action and "agent" not in row.opened_by), key=lambda row: row.action == "bank:delete")
+_ROWS = sorted(
+    (row for row in ROWS if row.action and "agent" not in row.opened_by),
+    key=lambda row: row.action == "bank:delete",
+)
 
 
 @dataclass(frozen=True)

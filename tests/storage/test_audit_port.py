@@ -17,6 +17,7 @@ import pytest
 from storage_kit import ALL, NOW, SECOND, Engine, open_engine
 
 from lorebank.access.audit import GENESIS, AuditEvent, AuditQuery, canonical, link
+from lorebank.access.builtins import BUILTINS
 from lorebank.clock import to_iso
 from lorebank.errors import Corrupt, InvalidInput, Unavailable
 from lorebank.storage.ports import Page
@@ -406,7 +407,7 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged_and_leaves_a_whole_chai
         acknowledged = [int(n) for kind, who, n in said if (kind, who) == ("audit", thread)]
         assert numbers == list(range(len(numbers))) and len(numbers) >= len(acknowledged)
     changes = [int(n) for kind, _, n in said if kind == "access"]
-    assert len(data.users) == len(data.policies) - 8 == data.epoch >= len(changes)
+    assert len(data.users) == len(data.policies) - len(BUILTINS) == data.epoch >= len(changes)
     for n in changes:
         assert not engine.directory.access.claim_token(f"t{n}", "another", 1 << 60, 0)
     engine.directory.close()

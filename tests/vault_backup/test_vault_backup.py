@@ -12,12 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from lorebank.access.reasons import FOREIGN, MISSING_MANIFEST, NEEDS_RECOVERY, PARTITION_CHANGED
+from lorebank.access.reasons import (
+    CONFLICTED_PUBLICATION,
+    FOREIGN,
+    MISSING_MANIFEST,
+    NEEDS_RECOVERY,
+    PARTITION_CHANGED,
+)
 from lorebank.errors import StoreUnavailable
 from lorebank.storage.sqlite.backup import MANIFEST, restore_directory
 from lorebank.storage.sqlite.knowledge_file import REGISTRY_FILE
 from lorebank.storage.sqlite.vault_state import SqliteVaultState
 from lorebank.storage.tree.git import GitHistory
+from lorebank.vaults.publish.points import Point, installed
 from lorebank.vaults.store import manifest
 from lorebank.vaults.store.care import KnowledgeCare
 from storage.storage_kit import open_engine
@@ -36,6 +43,10 @@ from vault_store.store_world import (
 )
 
 SHARED = '{stores: {home: {agents: ["main", "second"]}}}'
+
+
+class Killed(BaseException):
+    """The process ends here."""
 
 
 def unwatched(stage: str, done: int, total: int) -> None:
@@ -217,6 +228,21 @@ def test_1_4_42_a_backup_mends_nothing_in_secret(data: Data) -> None:
         assert (anew.store() / "vault" / "former" / "people" / "p1.md").read_bytes() == page(1, "Ada")
 
 
+def test_a_store_behind_an_operators_link_is_copied_too(data: Data, tmp_path: Path) -> None:
+    save(data.stores.open(owner()), 1, "Ada")
+    data.stores.vaults.close()
+    data.stores.registry.close()
+    store = next((data.path / "knowledge" / "stores").iterdir())
+    store.rename(tmp_path / "big disk")
+    store.symlink_to(tmp_path / "big disk")
+    data.stores = World(data.path)
+    copy, told = data.backup()
+    data.stores.close()
+    with world(data.restored(copy)) as anew:
+        assert told == [] and titles(anew.open(owner())) == ["Ada"]
+        assert not anew.store().is_symlink()
+
+
 def test_links_are_left_out_and_told(data: Data, tmp_path: Path) -> None:
     save(data.stores.open(owner()), 1, "Ada")
     secret = put(tmp_path, "secret.md", b"secret")
@@ -314,3 +340,24 @@ def test_doctor_names_the_stores_that_are_not_as_they_must_be(data: Data) -> Non
     (data.path / "knowledge" / REGISTRY_FILE).unlink()
     found = data.care().check(unwatched)
     assert len(found) == 1 and "needs recovery" in found[0]
+
+
+def test_a_publication_that_waits_for_a_decision_waits_in_the_copy_too(data: Data) -> None:
+    save(data.stores.open(owner()), 1, "Ada")
+
+    def killed(point: Point) -> None:
+        if point is Point.ACCEPTED:
+            raise Killed
+
+    with pytest.raises(Killed), installed(killed):
+        save(data.stores.open(owner()), 1, "Ada again")
+    put(data.stores.private(), "people/p1.md", page(1, "A person's"))
+    copy, told = data.backup()
+    assert len(told) == 1 and "copied as it stands" not in told[0]
+    with world(data.restored(copy)) as anew:
+        assert refused(lambda: titles(anew.open(owner()))) == CONFLICTED_PUBLICATION
+        vault = anew.store().name
+        with anew.vaults.pool.using(vault) as runtime:
+            (row,) = runtime.state.open_journal()
+        anew.vaults.settle(vault, row.folder, row.request_id, "mine")
+        assert titles(anew.open(owner())) == ["Ada again"]

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from lorebank.access.reasons import NEEDS_RECOVERY, SCAN_LIMIT
-from lorebank.errors import Conflict, InvalidInput, StoreUnavailable
+from lorebank.errors import Conflict, InvalidInput, StoreUnavailable, WritesDisabled
+from lorebank.service.knowledge_upkeep import KnowledgeUpkeep
 from lorebank.storage.tree.git import GitHistory
 from lorebank.vaults.evidence.descriptors import content_path, descriptor_path
-from lorebank.vaults.importing.report import ImportReport, StoreReport
+from lorebank.vaults.importing.report import ImportReport, StoreReport, unwatched
 from lorebank.vaults.importing.run import STEPS, import_store
 from lorebank.vaults.store.making import sweep
 from vault_importing.import_kit import (
@@ -72,6 +73,7 @@ def test_records_are_read_and_the_source_stays_byte_for_byte(stores: World, sour
     assert report.problems == () and report.binding == "named:old"
     copied = stores.private() / "people" / "ada.md"
     assert copied.read_bytes() == (source / "private/people/ada.md").read_bytes()
+    assert stores.vaults.check_store(report.vault, read_all=True) == []
 
 
 @pytest.mark.statement("1.5.50")
@@ -198,6 +200,9 @@ def test_a_folder_of_markdown_becomes_a_private_partition(stores: World, tmp_pat
 
 
 def test_history_that_cannot_be_trusted_is_left_out(stores: World, source: Path, tmp_path: Path) -> None:
+    (source / ".git/hooks").mkdir(exist_ok=True)
+    (source / ".git/hooks/pre-commit").symlink_to(tmp_path)
+    assert taken_in(stores, source, name="first").commits == 2
     (source / ".git/objects/info").mkdir(exist_ok=True)
     (source / ".git/objects/info/alternates").write_text(str(tmp_path))
     report = taken_in(stores, source)
@@ -240,6 +245,14 @@ def test_an_agent_gets_a_store_of_its_own_once(stores: World, source: Path) -> N
     with pytest.raises(Conflict, match="this name"):
         taken_in(stores, source, name="old")
     assert len(stores.registry.stores()) == 2
+
+
+def test_an_empty_vault_becomes_an_empty_store(stores: World, tmp_path: Path) -> None:
+    (tmp_path / "theirs" / "vault" / "private").mkdir(parents=True)
+    report = taken_in(stores, tmp_path / "theirs")
+    assert report.problems == () and report.source == "theirs"
+    assert titles(stores.open(owner())) == [] and titles(stores.open(group())) == []
+    assert stores.vaults.check_store(report.vault, read_all=True) == []
 
 
 def test_what_is_no_source_is_refused(stores: World, source: Path, tmp_path: Path) -> None:
@@ -308,3 +321,17 @@ def test_an_import_that_is_ended_leaves_nothing(stores: World, source: Path) -> 
     with pytest.raises(Conflict):
         import_store(source, stores.folder, stores.registry, name="old", progress=ending)
     assert stores.tree() == [] and stores.registry.bindings() == {}
+
+
+def test_the_server_imports_beside_the_names_of_the_map_and_only_while_writes_are_on(
+    stores: World, source: Path
+) -> None:
+    stores.configure("{stores: {theirs: {agents: []}}}")
+    upkeep = KnowledgeUpkeep(stores.folder, stores.registry, stores.vaults, stores.resolver)
+    done = upkeep.read_in(source, None, None, unwatched)
+    assert done["failed"] == {} and json.loads(json.dumps(done))["stores"][0]["name"] == "theirs-2"
+    before = stores.tree()
+    stores.configure("{writesEnabled: false}")
+    with pytest.raises(WritesDisabled):
+        upkeep.read_in(source, None, None, unwatched)
+    assert stores.tree() == before

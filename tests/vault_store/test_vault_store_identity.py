@@ -230,6 +230,20 @@ def test_another_programs_database_is_never_opened(tmp_path: Path) -> None:
         check_ours(database, "vault")
 
 
+@pytest.mark.statement("1.8.75")
+def test_a_first_scan_that_fails_is_made_again(tmp_path: Path) -> None:
+    with world(tmp_path) as stores:
+        handle = stores.open()
+        put(stores.private(), "people/p1.md", page(1, "Ada"))
+        deep = put(stores.private(), "/".join("abcdefghi") + "/p.md", page(2, "Bob"))
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                titles(handle)
+        deep.unlink()
+        deep.parent.rmdir()
+        assert titles(handle) == ["Ada"]
+
+
 @pytest.mark.statement("1.9.80")
 def test_a_database_of_a_newer_lorebank_is_told_as_such(tmp_path: Path) -> None:
     with world(tmp_path) as stores:

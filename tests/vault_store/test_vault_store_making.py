@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from store_world import KEY, SESSION, World, group, owner, page, put, sandboxed, save, titles, world
+from store_world import KEY, SESSION, World, group, made_id, owner, page, put, sandboxed, save, titles, world
 
 from lorebank.access.actions import KNOWLEDGE_ADMIN, KNOWLEDGE_READ, KNOWLEDGE_SAVE
 from lorebank.access.audience import PRIVATE, Partition
@@ -17,14 +17,16 @@ from lorebank.access.grant import Ticket
 from lorebank.access.principal import Principal
 from lorebank.errors import (
     Forbidden,
+    InvalidInput,
     LorebankError,
     NotCreated,
     StoreUnavailable,
     WritesDisabled,
 )
 from lorebank.vaults import reasons
-from lorebank.vaults.store import making
+from lorebank.vaults.store import making, runtime
 from lorebank.vaults.store.manifest import Manifest, decode
+from lorebank.vaults.store.values import Draft, View
 
 
 @pytest.mark.statement("1.1.9", "1.4.36", "1.4.38")
@@ -101,6 +103,30 @@ def test_a_reading_never_makes_a_conversations_folder(stores: World) -> None:
     assert titles(talk) == [] and talk.recent(5) == []
     assert titles(stores.open(group())) == []
     assert stores.tree() == before
+
+
+def test_a_save_that_is_refused_makes_no_conversations_folder(stores: World) -> None:
+    talk = stores.open(group())
+    before = stores.tree()
+
+    def refused(view: View) -> Draft:
+        raise InvalidInput("no")
+
+    with pytest.raises(InvalidInput):
+        talk.publish("one", "one", refused)
+    assert stores.tree() == before
+    save(talk, 1, "Ada")
+    assert titles(talk) == ["Ada"]
+
+
+def test_many_conversations_are_kept_apart(stores: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_CONVERSATIONS", 2)
+    talks = [stores.open(group(session=made_id(number))) for number in range(4)]
+    for number, talk in enumerate(talks):
+        save(talk, number, f"Page {number}")
+    assert [titles(talk) for talk in talks] == [[f"Page {number}"] for number in range(4)]
+    with stores.vaults.pool.using(talks[0].vault) as opened:
+        assert len(opened._catalogues) <= 3
 
 
 def test_a_conversation_folder_from_elsewhere_is_taken_up(stores: World) -> None:

@@ -94,10 +94,11 @@ class App:
         except HTTPException as exc:
             answer = routing_answer(exc)
         except LorebankError as exc:
-            exchange.code = exc.code
-            if exc.status >= 500:
-                log_cause(exchange, exc, debug=self._debug)
-            answer = error_answer(exc)
+            told = _confirmed(exc)
+            exchange.code = told.code
+            if told.status >= 500:
+                log_cause(exchange, told, debug=self._debug)
+            answer = error_answer(told)
         except Exception as exc:
             exchange.code = "bug"
             log_cause(exchange, exc, debug=self._debug)
@@ -140,6 +141,16 @@ def create_app(
         reserve=CapacityLimiter(RESERVED_THREADS),
     )
     return App(serving, bindings, metrics, lifespan, debug=settings.debug)
+
+
+def _confirmed(error: LorebankError) -> LorebankError:
+    """The error, or what its caller must be told instead by now."""
+    try:
+        if error.confirm is not None:
+            error.confirm()
+    except LorebankError as instead:
+        return instead
+    return error
 
 
 def _encoded_path(scope: Scope) -> str:

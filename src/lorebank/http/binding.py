@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, cast
 
 from lorebank.service.requests.base import RequestModel
 from lorebank.service.requests.queries import Nothing, Query
@@ -17,8 +18,21 @@ BankOf = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """A request model that is loaded when it is needed first: `module` is one of `service.requests`."""
+
+    module: str
+    name: str
+
+    def load(self) -> type[RequestModel]:
+        """The model."""
+        found = getattr(import_module(f"lorebank.service.requests.{self.module}"), self.name)
+        return cast(type[RequestModel], found)
+
+
+@dataclass(frozen=True, slots=True)
 class Binding:
-    """What `bind` was told; `body` is the model of a JSON body, `form` the kind of a multipart one.
+    """What `bind` was told; `form` is the kind of a multipart body.
 
     `bank_of` finds the bank in the other parameters where the path has no `bank_id`. `tags` and
     `operation_id` are for the API description; the latter is the operation's name unless it is given.
@@ -28,13 +42,18 @@ class Binding:
     method: str
     path: str
     operation: str
-    body: type[RequestModel] | None = None
+    model: type[RequestModel] | Late | None = None
     query: type[Query] = Nothing
     status: int = 200
     form: Form | None = None
     bank_of: BankOf | None = None
     tags: tuple[str, ...] = ()
     operation_id: str = ""
+
+    @property
+    def body(self) -> type[RequestModel] | None:
+        """The model of a JSON body."""
+        return self.model.load() if isinstance(self.model, Late) else self.model
 
     @property
     def shown_path(self) -> str:
@@ -48,7 +67,7 @@ def bind(
     path: str,
     operation: str,
     *,
-    body: type[RequestModel] | None = None,
+    body: type[RequestModel] | Late | None = None,
     query: type[Query] = Nothing,
     status: int = 200,
     form: Form | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lorebank.access.audit import AuditQuery, AuditRow, Verified
 from lorebank.access.directory import AccessStore
@@ -23,15 +23,17 @@ from lorebank.models.service import RerankService
 from lorebank.service.tasks import Progress, Tasks
 from lorebank.storage.knowledge_ports import KnowledgeRegistry
 from lorebank.storage.ports import BankHandle, Banks, Listing, Page
-from lorebank.vaults.assignments.facts import VaultFacts
-from lorebank.vaults.assignments.grants import Grants
-from lorebank.vaults.assignments.host import Host
-from lorebank.vaults.assignments.inventory import Probe
-from lorebank.vaults.assignments.sharing import Sharing
-from lorebank.vaults.find.candidates import Candidates
-from lorebank.vaults.find.ports import Embed
-from lorebank.vaults.maintenance.service import Maintenance as VaultMaintenance
-from lorebank.vaults.store.values import Vaults
+
+if TYPE_CHECKING:
+    from lorebank.vaults.assignments.facts import VaultFacts
+    from lorebank.vaults.assignments.grants import Grants
+    from lorebank.vaults.assignments.host import Host
+    from lorebank.vaults.assignments.inventory import Probe
+    from lorebank.vaults.assignments.sharing import Sharing
+    from lorebank.vaults.find.candidates import Candidates
+    from lorebank.vaults.find.ports import Embed
+    from lorebank.vaults.maintenance.service import Maintenance as VaultMaintenance
+    from lorebank.vaults.store.values import Vaults
 
 
 class AuditLog(Protocol):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lorebank.access.actions import CREATE_BANK, LIST_BANKS, writes
 from lorebank.access.audit import AuditEvent, Origin, Outcome
@@ -17,12 +17,14 @@ from lorebank.access.resolve import Resolver, coming_from
 from lorebank.access.vault_grant import VaultGrant
 from lorebank.access.vault_resolve import VaultResolver
 from lorebank.clock import now
-from lorebank.errors import Bug, LorebankError, NotFound, Unauthenticated, Unavailable
+from lorebank.errors import Bug, Forbidden, LorebankError, NotFound, Unauthenticated, Unavailable
 from lorebank.ids import check_bank_id
 from lorebank.service.context import Context
 from lorebank.service.operations import ON_VAULTS, Operation, Scope
 from lorebank.storage.ports import BankHandle
-from lorebank.vaults.store.values import VaultHandle
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.values import VaultHandle
 
 log = logging.getLogger(__name__)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -226,6 +228,7 @@ class Guard:
             outcome, status = "done", None
         except LorebankError as exc:
             status = exc.status
+            exc.confirm = self._still_told(exc, grant, asked, origin)
             raise
         finally:
             took = (time.perf_counter_ns() - began) // 1000
@@ -237,6 +240,21 @@ class Guard:
             # It shows what the caller sent. Whoever takes his own right away is told that it is done.
             return Answered(result, _confirmed)
         return Answered(result, self._confirmation(grant, asked, origin))
+
+    def _still_told(
+        self, error: LorebankError, grant: Grant | VaultGrant, asked: Call, origin: Origin
+    ) -> Callable[[], None] | None:
+        """An error of a knowledge store may show what is in it: both sides of a conflict, that there is a
+        record. It is sent only to who has the right then. Refusals show nothing."""
+        if not isinstance(grant, VaultGrant) or isinstance(error, Forbidden | Unauthenticated):
+            return None
+        resolver, vaults = self._context.knowledge.resolver, [handle.vault for handle in asked.opened]
+
+        def confirm() -> None:
+            with coming_from(origin):
+                resolver.current(grant, vault=vaults[0] if vaults else None)
+
+        return confirm
 
     def _confirmation(self, grant: Grant | VaultGrant, asked: Call, origin: Origin) -> Callable[[], None]:
         if isinstance(grant, VaultGrant):

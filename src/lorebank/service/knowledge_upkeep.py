@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 from lorebank.access.vault_resolve import VaultResolver
 from lorebank.errors import InvalidInput, LorebankError, NotFound, StoreUnavailable, WritesDisabled
 from lorebank.service.tasks import Progress
 from lorebank.storage.knowledge_ports import KnowledgeRegistry
-from lorebank.vaults.importing.run import import_store
-from lorebank.vaults.publish.resolve import Keep
 from lorebank.vaults.store.vaults import KnowledgeVaults
 
 
@@ -41,7 +38,7 @@ class KnowledgeUpkeep:
 
     def resolve(self, vault: str, folder: str, request_id: str, keep: str) -> dict[str, object]:
         """See `service.context.VaultUpkeep`. `NotFound` for a store that is not in the registry."""
-        if keep not in get_args(Keep):
+        if keep not in ("mine", "theirs"):
             raise InvalidInput("keep must be 'mine' (the publication) or 'theirs' (what stands in the files)")
         if vault not in {row.vault for row in self._registry.stores()}:
             raise NotFound("there is no such knowledge store")
@@ -52,6 +49,8 @@ class KnowledgeUpkeep:
         self, source: Path, name: str | None, agent: str | None, progress: Progress
     ) -> dict[str, object]:
         """See `service.context.VaultUpkeep`. `WritesDisabled` while `writesEnabled` is false."""
+        from lorebank.vaults.importing.run import import_store
+
         data = self._resolver.facts.data
         if data.problem is not None:
             raise StoreUnavailable(data.reason, data.problem)

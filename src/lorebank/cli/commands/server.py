@@ -81,9 +81,18 @@ def _show_status(printer: Printer, answer: dict[str, Any], where: str | None, se
                 if answer.get("unreadable_banks")
                 else "",
             ),
+            ("knowledge", _knowledge(answer.get("knowledge") or {})),
             ("at work", ", ".join(_task(task) for task in answer.get("tasks", []))),
         ]
     )
+
+
+def _knowledge(counts: dict[str, Any]) -> str:
+    if counts.get("problem"):
+        return f"unavailable: {one_line(counts['problem'])}"
+    lost = counts.get("unavailable")
+    told = f", {lost} unavailable; see 'lorebank vault check'" if lost else ""
+    return f"{counts['stores']} stores{told}" if counts.get("stores") else ""
 
 
 def _model(model: dict[str, Any], served: bool) -> str:

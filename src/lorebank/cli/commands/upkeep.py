@@ -10,7 +10,7 @@ import click
 
 from lorebank.cli.base import Command, State, pass_state
 from lorebank.cli.failures import FAILED, OK, usage
-from lorebank.cli.output import size
+from lorebank.cli.output import one_line, size
 from lorebank.cli.program import program
 from lorebank.cli.progress import watch_task
 
@@ -94,6 +94,8 @@ def backup(state: State, directory: str) -> None:
     def human() -> None:
         told = f" ({size(int(result['bytes']))})" if isinstance(result.get("bytes"), int) else ""
         state.printer.raw(f"Copied everything to {target}{told}.")
+        for problem in result.get("problems", ()):
+            state.printer.raw(f"Not as it must be: {one_line(problem)}")
         state.printer.say(
             "Keep the copy private: it holds the root key, and what is deleted later stays in it "
             "('lorebank doctor --compact' does not reach it)."
@@ -115,11 +117,18 @@ def restore(state: State, directory: str) -> None:
     source = Path(directory).absolute()
     if not source.is_dir():
         raise usage(f"there is no directory {directory}")
-    data_dir = state.settings().data_dir
+    settings = state.settings()
+    data_dir = settings.data_dir
     result = dict(state.hooks.restore(source, data_dir))
+    knowledge = data_dir / "knowledge"
 
     def human() -> None:
         state.printer.raw(f"Restored {source} to {data_dir}.")
+        if knowledge.is_dir() and settings.knowledge_folder != knowledge:
+            state.printer.raw(
+                f"Knowledge stores were restored to {knowledge}, but the settings name another folder "
+                "(knowledge_dir or OPENCLAW_STATE_DIR): take that setting out, or name this one."
+            )
         state.printer.raw(f"Serve it with: {program()} serve --data-dir {shlex.quote(str(data_dir))}")
 
     state.printer.result({"data_dir": str(data_dir), **result}, human)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from lorebank.http.binding import Binding, bind
-from lorebank.service.requests import knowledge as saving
-from lorebank.service.requests import knowledge_operator as operator
-from lorebank.service.requests import knowledge_read as reading
-from lorebank.service.requests.base import RequestModel
+from lorebank.http.binding import Binding, Late, bind
 
 KNOWLEDGE = "/v1/lorebank/knowledge"
 TOOLS = f"{KNOWLEDGE}/tools"
@@ -15,41 +11,53 @@ HOST = f"{KNOWLEDGE}/host"
 _TAGS = ("knowledge",)
 
 
-def _tool(name: str, body: type[RequestModel]) -> Binding:
+def _reading(model: str) -> Late:
+    return Late("knowledge_read", model)
+
+
+def _saving(model: str) -> Late:
+    return Late("knowledge", model)
+
+
+def _operator(model: str) -> Late:
+    return Late("knowledge_operator", model)
+
+
+def _tool(name: str, body: Late) -> Binding:
     return bind("POST", f"{TOOLS}/{name}", name, body=body, tags=_TAGS)
 
 
 BINDINGS = (
-    _tool("knowledge_search", reading.SearchRequest),
-    _tool("knowledge_get", reading.GetRequest),
-    _tool("knowledge_recall", reading.RecallRequest),
-    _tool("knowledge_ontology", reading.OntologyRequest),
-    _tool("knowledge_context", reading.ContextRequest),
-    _tool("knowledge_history", reading.HistoryRequest),
-    _tool("knowledge_restore", reading.RestoreRequest),
-    _tool("knowledge_remember", saving.RememberRequest),
-    _tool("knowledge_save_page", saving.SavePageRequest),
-    _tool("knowledge_save_claim", saving.SaveClaimRequest),
-    _tool("knowledge_save_relationship", saving.SaveRelationshipRequest),
-    _tool("knowledge_relink", operator.RelinkRequest),
+    _tool("knowledge_search", _reading("SearchRequest")),
+    _tool("knowledge_get", _reading("GetRequest")),
+    _tool("knowledge_recall", _reading("RecallRequest")),
+    _tool("knowledge_ontology", _reading("OntologyRequest")),
+    _tool("knowledge_context", _reading("ContextRequest")),
+    _tool("knowledge_history", _reading("HistoryRequest")),
+    _tool("knowledge_restore", _reading("RestoreRequest")),
+    _tool("knowledge_remember", _saving("RememberRequest")),
+    _tool("knowledge_save_page", _saving("SavePageRequest")),
+    _tool("knowledge_save_claim", _saving("SaveClaimRequest")),
+    _tool("knowledge_save_relationship", _saving("SaveRelationshipRequest")),
+    _tool("knowledge_relink", _operator("RelinkRequest")),
     bind("POST", f"{TOOLS}/knowledge_attach_file", "knowledge_attach_file", form="attachment", tags=_TAGS),
     bind("GET", f"{KNOWLEDGE}/stores", "list_knowledge_stores", tags=_TAGS),
-    bind("POST", f"{AGENT}/share", "share_knowledge_store", body=operator.ShareRequest, tags=_TAGS),
+    bind("POST", f"{AGENT}/share", "share_knowledge_store", body=_operator("ShareRequest"), tags=_TAGS),
     bind(
         "POST",
         f"{AGENT}/use-shared",
         "use_shared_knowledge_store",
-        body=operator.UseSharedRequest,
+        body=_operator("UseSharedRequest"),
         tags=_TAGS,
     ),
     bind("POST", f"{AGENT}/use-own", "use_own_knowledge_store", tags=_TAGS),
     bind("GET", f"{AGENT}/conversations", "list_knowledge_conversations", tags=_TAGS),
     bind("GET", f"{AGENT}/grants", "list_knowledge_grants", tags=_TAGS),
-    bind("PUT", f"{AGENT}/grants", "grant_knowledge_access", body=operator.GrantRequest, tags=_TAGS),
+    bind("PUT", f"{AGENT}/grants", "grant_knowledge_access", body=_operator("GrantRequest"), tags=_TAGS),
     bind(
-        "POST", f"{AGENT}/grants/revoke", "revoke_knowledge_access", body=operator.RevokeRequest, tags=_TAGS
+        "POST", f"{AGENT}/grants/revoke", "revoke_knowledge_access", body=_operator("RevokeRequest"), tags=_TAGS
     ),
-    bind("GET", f"{AGENT}/records", "browse_knowledge_records", query=operator.BrowseQuery, tags=_TAGS),
+    bind("GET", f"{AGENT}/records", "browse_knowledge_records", query=_operator("BrowseQuery"), tags=_TAGS),
     bind("GET", f"{AGENT}/records/{{record_id}}", "browse_knowledge_record", tags=_TAGS),
     bind("GET", f"{AGENT}/records/{{record_id}}/history", "browse_knowledge_history", tags=_TAGS),
     bind("GET", f"{AGENT}/diagnostics", "get_knowledge_diagnostics", tags=_TAGS),
@@ -58,7 +66,7 @@ BINDINGS = (
         "POST",
         f"{KNOWLEDGE}/maintenance/run",
         "run_knowledge_maintenance",
-        body=operator.RunMaintenanceRequest,
+        body=_operator("RunMaintenanceRequest"),
         status=202,
         tags=_TAGS,
     ),
@@ -66,7 +74,7 @@ BINDINGS = (
         "POST",
         f"{KNOWLEDGE}/check",
         "check_knowledge_stores",
-        body=operator.CheckRequest,
+        body=_operator("CheckRequest"),
         status=202,
         tags=_TAGS,
     ),
@@ -74,7 +82,7 @@ BINDINGS = (
         "POST",
         f"{KNOWLEDGE}/import",
         "import_knowledge_store",
-        body=operator.ImportRequest,
+        body=_operator("ImportRequest"),
         status=202,
         tags=_TAGS,
     ),
@@ -83,15 +91,15 @@ BINDINGS = (
         "POST",
         f"{KNOWLEDGE}/stores/{{vault_id}}/resolve",
         "resolve_knowledge_publication",
-        body=operator.ResolveRequest,
+        body=_operator("ResolveRequest"),
         tags=_TAGS,
     ),
-    bind("POST", f"{HOST}/report", "report_knowledge_host", body=operator.HostReportRequest, tags=_TAGS),
+    bind("POST", f"{HOST}/report", "report_knowledge_host", body=_operator("HostReportRequest"), tags=_TAGS),
     bind(
         "POST",
         f"{HOST}/invocations/end",
         "end_knowledge_invocation",
-        body=operator.EndInvocationRequest,
+        body=_operator("EndInvocationRequest"),
         tags=_TAGS,
     ),
     bind("GET", f"{HOST}/reviews", "list_knowledge_reviews", tags=_TAGS),
@@ -100,7 +108,7 @@ BINDINGS = (
         "POST",
         f"{HOST}/reviews/{{review_id}}/answer",
         "answer_knowledge_review",
-        body=operator.AnswerReviewRequest,
+        body=_operator("AnswerReviewRequest"),
         tags=_TAGS,
     ),
 )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lorebank.access.actions import KNOWLEDGE_HOST
 from lorebank.clock import to_iso
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
 from lorebank.storage.knowledge_ports import ReviewRow
-from lorebank.vaults.maintenance.review import Reviews
+
+if TYPE_CHECKING:
+    from lorebank.vaults.maintenance.review import Reviews
 
 
 def report_knowledge_host(call: Call) -> Wire:
@@ -45,6 +49,8 @@ def answer_knowledge_review(call: Call) -> Wire:
 
 
 def _reviews(call: Call) -> Reviews:
+    from lorebank.vaults.maintenance.review import Reviews
+
     return Reviews(call.context.knowledge.registry, call.context.clock)
 
 

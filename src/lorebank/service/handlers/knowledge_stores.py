@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lorebank.access.actions import KNOWLEDGE_ADMIN, KNOWLEDGE_READ
 from lorebank.access.knowledge import ConversationGrant, Membership
+from lorebank.access.vault_resolve import EVERY_AGENT
 from lorebank.clock import to_iso
 from lorebank.service.guard import Call
 from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
-from lorebank.vaults.assignments.grants import REVOKED_NOTE
-from lorebank.vaults.assignments.inventory import AgentLine, StoreLine, inventory
 from lorebank.vaults.assignments.operator import Operator
+
+if TYPE_CHECKING:
+    from lorebank.vaults.assignments.inventory import AgentLine, StoreLine
 
 
 def operator_of(call: Call) -> Operator:
-    """The caller as who changes or looks at assignments, with the agents of his role."""
+    """The caller as who changes or looks at assignments, with the agents of his role. Whoever may assign a
+    store sees it in lists, also while `operatorRead` is false."""
     grant, resolver = call.vault_grant, call.context.knowledge.resolver
+    actions = {grant.action, KNOWLEDGE_ADMIN}
 
     def may(agent: str) -> bool:
-        return resolver.may(grant.principal, grant.action, agent)
+        return any(resolver.may(grant.principal, action, agent) for action in actions)
 
-    everything = call.context.resolver.allowed(grant.principal, grant.action, None)
+    everything = may(EVERY_AGENT) and call.context.resolver.allowed(grant.principal, grant.action, None)
     return Operator(grant.principal.name, may, everything)
 
 
 def list_knowledge_stores(call: Call) -> Wire:
     """Every agent with its store, and every store, as far as the caller's role reaches. Makes nothing."""
+    from lorebank.vaults.assignments.inventory import inventory
+
     knowledge = call.context.knowledge
     found = inventory(knowledge.assigned, knowledge.registry, operator_of(call), knowledge.probe)
     return {
@@ -90,6 +98,8 @@ def grant_knowledge_access(call: Call) -> Wire:
 
 def revoke_knowledge_access(call: Call) -> Wire:
     """Gone when it is answered; what was read stays read, and the answer says so."""
+    from lorebank.vaults.assignments.grants import REVOKED_NOTE
+
     agent, key = call.vault_grant.agent, call.request.session_key
     revoked = call.context.knowledge.grants.drop(operator_of(call), agent, key)
     return {"agent": agent, "sessionKey": key, "revoked": revoked, "note": REVOKED_NOTE}

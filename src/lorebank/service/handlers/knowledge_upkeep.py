@@ -14,7 +14,6 @@ from lorebank.service.handlers.maintenance import task_json
 from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
 from lorebank.service.tasks import Progress
-from lorebank.vaults.maintenance.status import run_json, status
 
 CHECK, IMPORT, PASS = "knowledge-check", "knowledge-import", "knowledge-maintenance"
 _KINDS = (CHECK, IMPORT, PASS)
@@ -22,6 +21,8 @@ _KINDS = (CHECK, IMPORT, PASS)
 
 def get_knowledge_maintenance(call: Call) -> Wire:
     """Schedule, next and last run, counts of the stores of the caller's agents."""
+    from lorebank.vaults.maintenance.status import status
+
     knowledge = call.context.knowledge
     return status(knowledge.maintenance, knowledge.facts, knowledge.registry, operator_of(call).sees)
 
@@ -31,6 +32,8 @@ def run_knowledge_maintenance(call: Call) -> Wire:
     knowledge = call.context.knowledge
 
     def work(_: Progress) -> Mapping[str, Any]:
+        from lorebank.vaults.maintenance.status import run_json
+
         done = knowledge.maintenance.run_now()
         return run_json(done, knowledge.facts.data, knowledge.registry, lambda agents: True)
 

@@ -44,12 +44,26 @@ def _counted(call: Call) -> dict[str, Any]:
         "memories": totals["memories"],
         "documents": totals["documents"],
         "unreadable_banks": totals["unreadable"],
+        **_knowledge(context),
         "pending": {
             "operations": totals["pending"] + totals["processing"],
             "failed_operations": totals["failed"],
             "vectors": totals["vectors"],
         },
     }
+
+
+def _knowledge(context: Context) -> dict[str, Any]:
+    """How many knowledge stores there are, how many have lost a part, and what is wrong with all of them."""
+    knowledge = context.knowledge_or_none
+    if knowledge is None:
+        return {}
+    try:
+        rows = [row for row in knowledge.registry.stores() if row.state == "ready"]
+    except LorebankError as exc:
+        return {"knowledge": {"stores": None, "unavailable": None, "problem": exc.message}}
+    lost = sum(knowledge.probe(row) is not None for row in rows)
+    return {"knowledge": {"stores": len(rows), "unavailable": lost, "problem": None}}
 
 
 def _totals(context: Context, call: Call) -> Counter[str]:

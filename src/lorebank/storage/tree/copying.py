@@ -34,6 +34,7 @@ def copy_below(
     or written.
     """
     left_out: list[str] = []
+    source = Path(os.path.realpath(source))  # a link in its place is an operator's; none below is followed
     try:
         for folder, below, names, here in os.fwalk(source, onerror=_raise, follow_symlinks=False):
             place = os.path.relpath(folder, source)

@@ -19,6 +19,8 @@ from lorebank.storage.tree.git_setup import MAIN, open_repository, plain_folder
 
 _BORROWED: Final = ("objects/info/alternates", "commondir", "shallow")
 """Files by which a repository has its objects elsewhere, or not all of them."""
+_READ: Final = ("HEAD", "config", "packed-refs", "objects", "refs")
+_WALKED: Final = ("objects", "refs")
 
 
 def take_history(source: Path, git: Path) -> int:
@@ -50,16 +52,22 @@ def take_history(source: Path, git: Path) -> int:
 
 
 def _refuse_links(source: Path) -> None:
-    """Everything in it must be its own: no link leads out of it, nothing is borrowed."""
+    """What is read of it must be its own: no link leads out of it, nothing is borrowed."""
     for name in _BORROWED:
         if os.path.lexists(source / name):
             raise refusals.damaged(f"the source's .git has {name}: its history is not all in it")
-    for folder, below, names in os.walk(source, onerror=_raise):
-        for name in (*below, *names):
-            found = os.lstat(os.path.join(folder, name))
-            if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-                path = os.path.relpath(os.path.join(folder, name), source)
-                raise refusals.unsafe(f".git/{path}", "a link or no plain file")
+    _refuse_link(source, [name for name in _READ if os.path.lexists(source / name)], source)
+    for top in _WALKED:
+        for folder, below, names in os.walk(source / top, onerror=_raise):
+            _refuse_link(Path(folder), [*below, *names], source)
+
+
+def _refuse_link(folder: Path, names: list[str], source: Path) -> None:
+    for name in names:
+        found = os.lstat(folder / name)
+        if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+            path = os.path.relpath(folder / name, source)
+            raise refusals.unsafe(f".git/{path}", "a link or no plain file")
 
 
 def _raise(error: OSError) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -59,8 +59,10 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 
-def colliding(names: Iterable[str]) -> frozenset[str]:
-    """The names of one folder that fold to the same as another of them."""
+def colliding(names: Collection[str]) -> frozenset[str]:
+    """The names of one folder, each given once, that fold to the same as another of them."""
+    if len({fold(name) for name in names}) == len(names):
+        return frozenset()
     first: dict[str, str] = {}
     found: set[str] = set()
     for name in names:

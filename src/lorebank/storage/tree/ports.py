@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 MAX_ENTRIES = 100_000
 """Filesystem entries in one scan of a partition (seed 000, Limits)."""
@@ -21,9 +21,9 @@ MAX_FOLDER_ENTRIES = 500
 """More in one folder slow git and editors down; lorebank puts no more there (issue 4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """A plain file as a scan or an open found it (`Stamp` of `vaults.store.values` has the same fields)."""
+class FileState(NamedTuple):
+    """A plain file as a scan or an open found it (`Stamp` of `vaults.store.values` has the same fields). A
+    tuple, because a scan makes up to 100,000 of them."""
 
     path: str
     inode: int

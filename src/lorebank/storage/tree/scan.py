@@ -11,6 +11,7 @@ import os
 import stat
 import time
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from lorebank.access import reasons
@@ -39,8 +40,8 @@ class _Scan:
     entries: int = 0
     seen: list[tuple[str, os.stat_result]] = field(default_factory=list)
 
-    def count(self) -> None:
-        self.entries += 1
+    def count(self, more: int) -> None:
+        self.entries += more
         if self.entries > self.max_entries:
             raise StoreUnavailable(
                 reasons.SCAN_LIMIT,
@@ -116,8 +117,10 @@ def _list_folder(here: int, path: str, found: _Scan, pause: Pause) -> list[str]:
     folders: list[str] = []
     try:
         with os.scandir(here) as entries:
-            for entry in entries:
-                found.count()
+            # One huge folder must not be gone through to its end.
+            listed = list(islice(entries, found.max_entries - found.entries + 1))
+            found.count(len(listed))
+            for entry in listed:
                 name = entry.name
                 if passed_over(name):
                     continue
@@ -141,7 +144,7 @@ def _list_folder(here: int, path: str, found: _Scan, pause: Pause) -> list[str]:
 
 def _keep(files: list[tuple[str, os.stat_result]], folders: list[str], prefix: str, found: _Scan) -> None:
     """Take the files of a folder whose names are unlike each other; `folders` loses those that are not."""
-    clash = colliding([*folders, *(name for name, _ in files)])
+    clash = colliding([*folders, *[name for name, _ in files]])
     for name in sorted(clash):
         message = (
             f"{name} and another name in its folder differ only in letter case or accents' form. Rename one"
@@ -150,9 +153,10 @@ def _keep(files: list[tuple[str, os.stat_result]], folders: list[str], prefix: s
     if clash:
         folders[:] = [name for name in folders if name not in clash]
         files = [file for file in files if file[0] not in clash]
-    add = found.files.append
-    for name, state in files:
-        add(FileState(prefix + name, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
+    found.files += [
+        FileState(prefix + name, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+        for name, state in files
+    ]
 
 
 def _settled(root: int, parts: tuple[str, ...], found: _Scan) -> None:

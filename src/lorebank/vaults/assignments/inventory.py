@@ -77,7 +77,7 @@ def inventory(facts: VaultFacts, registry: KnowledgeRegistry, operator: Operator
     lines = tuple(
         _agent_line(data, agent, rows, probe)
         for agent in sorted(agents)
-        if operator.everything or operator.may(agent)
+        if operator.may(agent)
     )
     stores = [
         _store_line(data, binding, agents, rows, probe, operator) for binding in _bindings(data, agents)
@@ -151,7 +151,7 @@ def _store_line(
     use: StoreUse = "assigned" if users or entry else "unassigned" if kind == "named" else "unused"
     vault = data.bindings.get(binding)
     status, reason = _status(vault, rows, probe)
-    shown = tuple(agent for agent in users if operator.everything or operator.may(agent))
+    shown = tuple(agent for agent in users if operator.may(agent))
     label = entry.label if entry else None
     return StoreLine(binding, name if kind == "named" else None, label, vault, use, status, reason, shown)
 

@@ -11,8 +11,8 @@ from lorebank.ids import check_agent_id
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`may(agent)`: within the role. `everything`: the role names every agent there is or will be; only
-    such an operator sees stores of which nobody's are."""
+    """`may(agent)`: within the role, which a deny may narrow. `everything`: the role is not of named agents;
+    only such an operator sees stores that are nobody's."""
 
     by: str
     may: Callable[[str], bool]
@@ -21,12 +21,13 @@ class Operator:
     def check(self, agents: Iterable[str]) -> None:
         """`Forbidden` when one is outside, with the same sentence whether or not it exists."""
         for agent in agents:
-            if not (self.everything or self.may(agent)):
+            if not self.may(agent):
                 raise Forbidden(f"you may not do this for the agent '{agent}'")
 
     def sees(self, agents: Iterable[str]) -> bool:
         """Whether a store that these agents use may be shown."""
-        return self.everything or any(self.may(agent) for agent in agents)
+        using = tuple(agents)
+        return any(self.may(agent) for agent in using) if using else self.everything
 
 
 def check_agent(value: str, field: str = "agent") -> str:

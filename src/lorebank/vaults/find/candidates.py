@@ -7,12 +7,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lorebank import clock
 from lorebank.clock import Clock, Micros
 from lorebank.errors import InvalidInput, NotFound
-from lorebank.vaults.store.values import VaultHandle
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.values import VaultHandle
 
 KEPT_FOR: Final = 15 * 60 * 1_000_000
 MOST: Final = 2_000

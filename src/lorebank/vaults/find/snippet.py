@@ -33,11 +33,13 @@ def snippet(text: str, wanted: frozenset[str], *, chars: int = SNIPPET_CHARS) ->
     """The piece of at most about `chars` characters with the most of the `wanted` terms (made by
     `search.tokenize`), the first of equals; the beginning when there is none."""
     shown = text[:LOOKED_AT]
-    hits = [
-        (found.start(), found.group(), mine)
-        for found in _WORD.finditer(shown)
-        if (mine := _terms_of(found.group()[:_MAX_WORD]) & wanted)
-    ]
+    matching = {
+        word: mine
+        for word in set(_WORD.findall(shown))
+        if (mine := _terms_of(word[:_MAX_WORD]) & wanted)
+    }
+    found = _WORD.finditer(shown) if matching else ()
+    hits = [(one.start(), one.group(), matching[one.group()]) for one in found if one.group() in matching]
     begin = _best_start(hits, chars)
     start = max(0, begin - chars // 6) if begin > chars // 2 else 0
     if start:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lorebank.access.audience import Partition
 from lorebank.access.grant import Ticket
 from lorebank.access.vault_grant import VaultGrant
 from lorebank.access.vault_resolve import VaultResolver
-from lorebank.vaults.store.values import VaultHandle
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.values import VaultHandle
 
 
 class Visits(Protocol):

@@ -8,7 +8,7 @@ it is refused for the same reason.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -50,6 +50,7 @@ def copy_knowledge(
     config: Path,
     data_dir: Path,
     target: Path,
+    progress: Callable[[str, int, int], None],
 ) -> CopiedKnowledge:
     """Copy the knowledge folder `folder` to `<target>/knowledge`, and the store map at `config` when it lies
     in `data_dir`. Nothing is synced.
@@ -68,10 +69,11 @@ def copy_knowledge(
         said = f"copied as it stands: {problem.message}"
         return CopiedKnowledge(0, {"": [said, *left]})
     places = _registry_and_config(folder, registry, config, data_dir, target)
-    for place in places:
-        if place.ready:
-            copying.store(place)
-    return CopiedKnowledge(sum(place.ready for place in places), copying.problems)
+    ready = [place for place in places if place.ready]
+    for number, place in enumerate(ready):
+        progress("knowledge", number, len(ready))
+        copying.store(place)
+    return CopiedKnowledge(len(ready), copying.problems)
 
 
 def _registry_and_config(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lorebank.errors import LorebankError
 from lorebank.storage.knowledge_ports import StoreRow
 from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
-from lorebank.vaults.store.backup import copy_knowledge
-from lorebank.vaults.store.runtime import Runtime
 from lorebank.vaults.store.vaults import KnowledgeVaults
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.runtime import Runtime
 
 Progress = Callable[[str, int, int], None]
 
@@ -34,9 +36,11 @@ class KnowledgeCare:
 
     def backup(self, target: Path, progress: Progress) -> tuple[int, list[str]]:
         """See `backup.copy_knowledge`: how many stores were copied, and what is wrong with some."""
+        from lorebank.vaults.store.backup import copy_knowledge
+
         progress("knowledge", 0, 0)
         done = copy_knowledge(
-            self.folder, self._registry, self._vaults.pool, self._config, self._data_dir, target
+            self.folder, self._registry, self._vaults.pool, self._config, self._data_dir, target, progress
         )
         names = self._names()
         return done.stores, [

@@ -60,10 +60,16 @@ class PartitionHandle:
         with self._pool.using(self.vault) as runtime:
             self._may_write(runtime)
             order = Order(request_id, digest, partition, self._grant.agent or None, change)
+
+            def planned(view: View) -> Draft:
+                draft = plan(view)
+                # Not sooner: what the plan refuses leaves nothing behind.
+                runtime.make_partition(partition)
+                return draft
+
             with runtime.lane.entered():
                 runtime.ready()
-                runtime.make_partition(partition)
-                done = publish(runtime.parts(), _Desk(self, runtime), order, plan)
+                done = publish(runtime.parts(), _Desk(self, runtime), order, planned)
                 runtime.install(partition, done.rows)
             self._authority()
         return done.receipt

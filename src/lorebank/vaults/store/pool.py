@@ -6,12 +6,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lorebank.errors import StoreUnavailable, Unavailable
 from lorebank.vaults import reasons
 from lorebank.vaults.store.lane import PATIENCE
-from lorebank.vaults.store.runtime import Runtime
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.runtime import Runtime
 
 MAX_OPEN: Final = 32
 """Stores that are open at once; each holds a handful of descriptors and its index."""

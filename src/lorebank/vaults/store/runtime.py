@@ -9,13 +9,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lorebank import clock
 from lorebank.access.audience import PRIVATE, Partition
-from lorebank.clock import Clock
 from lorebank.errors import Conflict, Corrupt, StoreUnavailable, Unavailable
 from lorebank.storage.knowledge_ports import CatalogueRow, Checkpoint, PartitionRow
 from lorebank.storage.sqlite.files import make_folder
@@ -32,19 +29,13 @@ from lorebank.vaults.publish.recovery import recover
 from lorebank.vaults.publish.tidying import Tidier
 from lorebank.vaults.store import making, manifest
 from lorebank.vaults.store.catalogue import Catalogue
-from lorebank.vaults.store.lane import PATIENCE, Lane
+from lorebank.vaults.store.lane import Lane
+from lorebank.vaults.store.options import Options
 from lorebank.vaults.store.view import PartitionView
 
 _TOP: Final = f"{PRIVATE.folder}/"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """`watch`: use the operating system's news of changed files. `patience`: seconds to wait for the lane."""
-
-    watch: bool = True
-    patience: float = PATIENCE
-    now: Clock = clock.now
+_CONVERSATIONS: Final = 64
+"""Conversations of a store whose catalogue is in memory; another one is loaded when it is asked for."""
 
 
 class Runtime:
@@ -78,7 +69,8 @@ class Runtime:
         self._looked: dict[Partition, float] = {}
         self._identities: dict[str, Identity] = {}
         self._identities_lock = threading.Lock()
-        self._dirty: set[str] | None = None
+        self._dirty: set[str] = set()
+        self._scan_due = True
         self._tidier = Tidier(
             lambda: self._sound().git, self.lane.last, lambda: catch_up(self._sound().parts())
         )
@@ -129,14 +121,16 @@ class Runtime:
 
     def refreshed(self, partition: Partition) -> PartitionView:
         """In the lane, recovered and verified: the newest view."""
-        catalogue = self.catalogue(partition)
         if self._absent(partition):
-            return catalogue.draw()
+            self._catalogues.pop(partition, None)
+            return self.catalogue(partition).draw()
+        catalogue = self.catalogue(partition)
         self._adopt(partition.folder)
         self._looked[partition] = time.monotonic()
         dirty = self._news() if partition == PRIVATE else None
         view, lines = catalogue.refresh(record=self.writable, dirty=dirty)
-        if partition == PRIVATE and self._dirty is not None:
+        if partition == PRIVATE:
+            self._scan_due = False
             self._dirty.clear()
         if lines:
             catch_up(self.parts())
@@ -148,6 +142,9 @@ class Runtime:
         if found is None:
             found = Catalogue(partition, self.tree, self.state, self._verdicts, self._options.now)
             self._catalogues[partition] = found
+            others = [one for one in self._catalogues if one not in (PRIVATE, partition)]
+            for one in others[: max(len(others) + 1 - _CONVERSATIONS, 0)]:
+                del self._catalogues[one]
         return found
 
     def install(self, partition: Partition, rows: Sequence[CatalogueRow]) -> None:
@@ -208,7 +205,7 @@ class Runtime:
 
     def _settle(self, watcher: Watcher) -> None:
         private = self._catalogues.get(PRIVATE)
-        if private is None or self.broken or not self.writable or self._dirty is None:
+        if private is None or self.broken or not self.writable or self._scan_due:
             return
         news = watcher.dirty()
         if news is None or news is ALL:
@@ -223,10 +220,8 @@ class Runtime:
         """What may have changed in the private partition since the last look that was completed."""
         news = None if self._watcher is None else self._watcher.dirty()
         if news is None or news is ALL:
-            # What was there before is unknown; from the scan that follows on, the news are complete.
-            self._dirty = set() if news is ALL else None
-            return None
-        if self._dirty is None:
+            self._scan_due = True
+        if self._scan_due or news is None or news is ALL:
             return None
         self._dirty.update(path.removeprefix(_TOP) for path in news if path.startswith(_TOP))
         return frozenset(self._dirty)

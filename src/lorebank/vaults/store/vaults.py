@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lorebank.access.audience import PRIVATE, Partition
 from lorebank.access.vault_grant import VaultGrant
@@ -14,12 +15,15 @@ from lorebank.ids import new_uuid
 from lorebank.storage.knowledge_ports import KnowledgeRegistry, StoreRow
 from lorebank.storage.tree.names import CONVERSATIONS
 from lorebank.vaults import reasons
-from lorebank.vaults.publish.resolve import Keep, resolve
 from lorebank.vaults.store import making
-from lorebank.vaults.store.checking import check
-from lorebank.vaults.store.handle import PartitionHandle
+from lorebank.vaults.store.options import Options
 from lorebank.vaults.store.pool import MAX_OPEN, RuntimePool
-from lorebank.vaults.store.runtime import Options, Runtime
+
+# What works on open stores is loaded with the first of them, not when the server starts.
+if TYPE_CHECKING:
+    from lorebank.vaults.publish.resolve import Keep
+    from lorebank.vaults.store.handle import PartitionHandle
+    from lorebank.vaults.store.runtime import Runtime
 
 
 class KnowledgeVaults:
@@ -47,6 +51,8 @@ class KnowledgeVaults:
         vault = grant.vault
         if vault is None or not self.pool.is_open(vault):
             vault = self._ready(grant)
+        from lorebank.vaults.store.handle import PartitionHandle
+
         with self.pool.using(vault) as runtime:
             runtime.verify_after(grant.partition)
         return PartitionHandle(grant, vault, self.pool, self._resolver)
@@ -61,12 +67,16 @@ class KnowledgeVaults:
     def check_store(self, vault: str, *, read_all: bool) -> list[str]:
         """What is wrong with a store, in sentences; changes nothing. `StoreUnavailable` when it cannot be
         opened at all. `read_all`: read every file, whatever its stamp says."""
+        from lorebank.vaults.store.checking import check
+
         self._ready_row(vault)
         with self.pool.using(vault) as runtime, runtime.lane.entered():
             return check(runtime, _partitions(runtime), read_all=read_all)
 
     def settle(self, vault: str, folder: str, request_id: str, keep: Keep) -> None:
         """Carry out an operator's decision about a conflicted publication (`publish.resolve`)."""
+        from lorebank.vaults.publish.resolve import resolve
+
         self._ready_row(vault)
         with self.pool.using(vault) as runtime, runtime.lane.entered():
             resolve(runtime.parts(), folder, request_id, keep)
@@ -114,11 +124,12 @@ class KnowledgeVaults:
         return making.complete(self._folder, self._registry, row, writable=self._writable())
 
     def _opened(self, vault: str, first: bool) -> Runtime:
+        from lorebank.vaults.store.runtime import Runtime
+
         row = self._row(vault)
         if row is None or row.state != "ready":
             raise StoreUnavailable(reasons.MISSING_STORE, "the registry does not know this knowledge store")
-        folder = self._folder / row.location
-        return Runtime(vault, folder, self._options, self._writable, first=first)
+        return Runtime(vault, self._folder / row.location, self._options, self._writable, first=first)
 
     def _row(self, vault: str) -> StoreRow | None:
         return next((row for row in self._registry.stores() if row.vault == vault), None)

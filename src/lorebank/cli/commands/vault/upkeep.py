@@ -11,7 +11,7 @@ from lorebank.cli.base import Command, State, pass_state
 from lorebank.cli.commands.access.common import without_none
 from lorebank.cli.commands.vault.common import knowledge, run_task
 from lorebank.cli.failures import FAILED, OK, usage
-from lorebank.cli.output import Printer
+from lorebank.cli.output import Printer, one_line
 
 
 @click.command(cls=Command)
@@ -92,9 +92,26 @@ def import_store(state: State, directory: str, name: str | None, agent: str | No
         result = run_task(state, api, knowledge("import"), body, "import")
 
     def human() -> None:
-        state.printer.pairs(
-            (key, value) for key, value in result.items() if isinstance(value, (str, int, float, bool))
-        )
-        state.printer.say("Imported; see 'lorebank vault stores'.")
+        for store in result.get("stores", ()):
+            _show_imported(state, store)
+        for source, reason in dict(result.get("failed", {})).items():
+            state.printer.raw(f"{one_line(source)} is not imported: {one_line(reason)}")
+        state.printer.say("See 'lorebank vault stores'; 'lorebank vault use-shared' lets an agent use one.")
 
     state.printer.result(result, human)
+
+
+def _show_imported(state: State, store: dict[str, Any]) -> None:
+    """One new store, and what was left out of it."""
+    whose = f"store '{store['name']}'" if store["name"] else f"{store['agent']}'s own store"
+    records, withheld, sources = (
+        sum(part[key] for part in store["partitions"]) for key in ("records", "withheld", "sources")
+    )
+    state.printer.raw(
+        f"{one_line(store['source'])} is the {one_line(whose)} now ({store['vaultId']}): {records} records, "
+        f"{withheld} withheld, {sources} retained files, {store['commits']} commits of history."
+    )
+    for problem in store["problems"]:
+        state.printer.raw(f"  {one_line(problem['path'])}: {one_line(problem['message'])}")
+    if store["truncated"]:
+        state.printer.raw(f"  … {store['totalProblems']} in all")
