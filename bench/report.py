@@ -89,4 +89,5 @@ def _cell(value: Any) -> str:
         one, many = value["p50_one_policy_ms"], value["p50_1000_policies_ms"]
         return f"{one} and {many} ms, overhead {value['overhead_percent']} % ({value['pairs']} pairs)"
     failed = f", errors {value['errors']}" if value.get("errors") else ""
-    return f"{value.get('p50')} / {value.get('p95')} ms, {value.get('per_s')} requests/s{failed}"
+    used = f", {value['cpu_ms']} ms of the server's CPU each" if "cpu_ms" in value else ""
+    return f"{value.get('p50')} / {value.get('p95')} ms, {value.get('per_s')} requests/s{used}{failed}"

@@ -24,7 +24,7 @@ from running import Running, server
 from vaults import measure as measure_vaults
 
 from access import decisions
-from client import drive, spread
+from client import Client, drive, spread
 
 HERE = Path(__file__).parent
 _BIG = 20_000
@@ -154,7 +154,7 @@ def main() -> None:
     """Run everything and write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,5000,100000")
-    parser.add_argument("--parts", default="banks,vaults", help="the figures of another part stay as they are")
+    parser.add_argument("--parts", default="banks,vaults", help="the others' figures stay")
     parser.add_argument(
         "--cache", type=Path, default=Path("~/.cache/lorebank-bench/vectors.sqlite").expanduser()
     )

@@ -25,17 +25,16 @@ _CLAIMS = 7_500
 _RELATIONSHIPS = 500
 _FOLDER_FILES = 250
 _WHEN = "2026-11-01T08:00:00Z"
-_FIRST = "Ada Bruno Carmen Dilek Esther Fumi Goran Helmi Ines Jonas Keiko Lev Mara Nils Olga Pavel".split()
-_LAST = "Abara Brandt Costa Demir Eklund Farkas Grieg Holm Ito Jansen Kovacs Lund Moreau Novak Okoye".split()
-_NOUNS = (
-    "ledger orchard ferry lantern bridge kiln harbour archive tablet scanner garden engine mill quarry "
-    "invoice notebook compass parcel satellite loom"
-).split()
-_VERBS = "measured signed shipped repaired described moved opened closed painted counted lent sold".split()
-_FILL = (
-    "north south early late quiet open wooden iron second third common narrow river market winter summer "
-    "evening morning budget contract letter meeting schedule window station"
-).split()
+_FIRST, _LAST, _NOUNS, _VERBS, _FILL = (
+    line.split()
+    for line in (
+        "Ada Bruno Carmen Dilek Esther Fumi Goran Helmi Ines Jonas Keiko Lev Mara Nils Olga Pavel",
+        "Abara Brandt Costa Demir Eklund Farkas Grieg Holm Ito Jansen Kovacs Lund Moreau Novak Okoye",
+        "ledger orchard ferry lantern bridge kiln harbour archive tablet scanner garden engine mill quarry",
+        "measured signed shipped repaired described moved opened closed painted counted lent sold",
+        "north south early late quiet open wooden iron second third common narrow river market winter summer",
+    )
+)
 
 
 class Made:

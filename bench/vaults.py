@@ -55,12 +55,13 @@ class Agent:
 
     def timed(self, calls: Iterable[tuple[str, dict[str, Any]]], seconds: float = 30.0) -> dict[str, Any]:
         """The calls one after another, at most `seconds` long."""
-        began, taken = time.perf_counter(), []
+        began, taken, before = time.perf_counter(), [], self._run.cpu_ms()
         for name, body in calls:
             taken.append(self.must(name, **body).ms)
             if time.perf_counter() - began > seconds:
                 break
-        return {**spread(taken), "per_s": round(1000 * len(taken) / sum(taken), 1)}
+        used = (self._run.cpu_ms() - before) / len(taken)
+        return {**spread(taken), "per_s": round(1000 * len(taken) / sum(taken), 1), "cpu_ms": round(used, 1)}
 
 
 def measure(folder: Path, cache: Path, note: Note) -> None:

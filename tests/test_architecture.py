@@ -31,6 +31,7 @@ BROAD_HANDLERS = {
     "models/workers.py": "thread edge: an error belongs to the caller of that one call",
     "vaults/maintenance/passing.py": "job edge: a failing store must not end the pass over the others",
     "vaults/maintenance/service.py": "thread edge: one bad look must not end maintenance for good",
+    "vaults/store/vectors.py": "thread edge: one store must not end the work for all others",
     "service/tasks.py": "thread edge: a failed background task is told, the server lives on",
 }
 GRANT_MAKERS = {"Grant": "access/resolve.py", "VaultGrant": "access/vault_resolve.py"}

@@ -20,6 +20,8 @@ StoreId = NewType("StoreId", str)
 MAX_ID_BYTES = 4096
 MAX_AGENT_BYTES = 250
 """What `agent:` leaves of a tag of the usual length."""
+MAX_SESSION_KEY_BYTES = 1024
+"""Of a conversation's key, in audience tokens, grants and reports alike."""
 _UNMAPPED = "_unmapped"
 _NAMES_OF_OTHERS = ("sa:", "unmapped:", "local:", "user:", "agent:")
 """How the names of principals begin (`access.principal.Principal.name`)."""

@@ -31,7 +31,7 @@ from lorebank.access.knowledge import KnowledgeData
 from lorebank.access.principal import Circumstances, Principal
 from lorebank.access.resolve import Decision, Resolver
 from lorebank.access.vault_grant import VaultGrant
-from lorebank.access.vault_resolve import VaultResolver
+from lorebank.access.vault_resolve import UNTOLD, VaultResolver
 from lorebank.errors import (
     Bug,
     Forbidden,
@@ -175,7 +175,7 @@ def test_a_broken_configuration_fails_closed_with_its_reason() -> None:
         said = world.refusal(audience())
         assert isinstance(said, StoreUnavailable) and (said.reason, said.message) == (
             reason,
-            "line 3 is no JSON5",
+            UNTOLD,
         )
     assert world.audit.events[-1].outcome == "failure"
 

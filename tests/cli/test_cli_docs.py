@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from lorebank.cli import docs
 from lorebank.cli.app import COMMANDS
 from lorebank.config import Settings
 from lorebank.http.routes.all import BINDINGS
+from lorebank.http.routes.knowledge import TOOLS
 from lorebank.limits import Limits
+from lorebank.service.requests.knowledge_read import AttachFileRequest
 from lorebank.service.table import OPERATIONS
 
 FOLDER = Path(__file__).parents[2] / "docs"
@@ -53,3 +56,14 @@ def test_an_unclosed_mark_is_refused() -> None:
 
 def test_no_secret_has_a_default() -> None:
     assert all(not one.default for one in fields(Settings) if one.metadata.get("secret"))
+
+
+def test_every_argument_of_every_tool_is_documented() -> None:
+    text = (FOLDER / "knowledge-tools.md").read_text(encoding="utf-8")
+    rows = {row[1]: row[2] for row in re.finditer(r"^\| `(knowledge_\w+)` \| (.+) \|$", text, re.MULTILINE)}
+    tools = {one.path.rpartition("/")[2]: one for one in BINDINGS if one.path.startswith(TOOLS)}
+    assert rows.keys() == tools.keys()
+    for name, binding in tools.items():
+        model = AttachFileRequest if binding.body is None else binding.body
+        for field, said in model.model_fields.items():
+            assert f"`{said.alias or field}`" in rows[name], f"{name}: {field}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cli_process import Lorebank
 from lorebank.access.audience_token import read_audience
 from lorebank.access.signed_token import TokenRules
 from lorebank.cli.commands.vault.tools import TOOLS
+from lorebank.cli.failures import CliError, next_step
 from lorebank.clock import now
 from lorebank.http.routes import knowledge
 from lorebank.skills import skill_text
@@ -79,6 +81,8 @@ def test_an_operator_browses_what_an_agent_keeps(plain: Lorebank) -> None:
     assert "There is no record" in plain.ok("vault", "browse", "list", "--kind", "page")
     assert plain.json("vault", "browse", "search", "Oslo")["hits"][0]["id"] == claim["id"]
     assert "Mara moves to Oslo in March" in plain.ok("vault", "browse", "show", claim["id"])
+    whole = plain.ok("vault", "browse", "show", claim["id"], COLUMNS="200")
+    assert "evidence" in whole and '"Mara moves to Oslo in March", source' in whole and "meta" not in whole
     assert "save" in plain.ok("vault", "browse", "history", claim["id"])
     assert "Nothing is wrong" in plain.ok("vault", "diagnostics")
     [private] = (plain.data_dir / "knowledge" / "stores").glob("*/vault/private")
@@ -86,6 +90,7 @@ def test_an_operator_browses_what_an_agent_keeps(plain: Lorebank) -> None:
     (private / "people" / "broken.md").write_text("---\nnot: a record\n---\n", encoding="utf-8")
     done = plain.run("vault", "diagnostics")
     assert done.returncode == 1 and "people/broken.md" in done.stdout.replace("\n", "")
+    assert "withheld" in plain.ok("vault", "browse", "list", COLUMNS="120")
     assert plain.fails("vault", "browse", "show", "no-such-id", code=3)["code"] == "not_found"
 
 
@@ -106,6 +111,11 @@ def test_the_pass_is_run_by_hand_and_shown(plain: Lorebank) -> None:
     assert "enqueued, 1 claims left" in plain.ok("vault", "maintenance", "status", COLUMNS="120")
     assert "Nothing waits" in plain.ok("vault", "reviews", "list")
     assert ask(plain, "knowledge_relink", {"dryRun": True})["linked"] == 0
+    configure(plain, operatorRead=True)
+    [linked] = [
+        one for one in plain.json("vault", "browse", "search", "tea")["hits"] if one["kind"] == "claim"
+    ]
+    assert "the pass" in plain.ok("vault", "browse", "history", linked["id"])
 
 
 def test_writes_off_stop_every_changing_tool(plain: Lorebank) -> None:
@@ -137,6 +147,89 @@ def test_stores_are_checked(plain: Lorebank) -> None:
     manifest.unlink()
     done = plain.run("vault", "check")
     assert done.returncode == 1 and done.stdout.strip()
+
+
+def test_meaning_without_an_embedder_is_told_and_words_are_searched(plain: Lorebank) -> None:
+    configure(plain, semantic=True)
+    remember(plain, "Mara moves to Oslo in March")
+    assert ask(plain, "knowledge_search", {"query": "Oslo"})["total"] == 1
+    semantic = plain.json("vault", "stores")["semantic"]
+    assert semantic["enabled"] and semantic["model"] is None and "no embedder" in semantic["problem"]
+    told = plain.run("vault", "stores", COLUMNS="200")
+    assert "no embedder" in told.stdout + told.stderr
+    configure(plain)
+    assert plain.json("vault", "stores")["semantic"] == {"enabled": False, "model": None, "problem": None}
+
+
+def test_a_data_directory_that_was_copied_is_accepted_by_one_command(
+    plain: Lorebank, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    remember(plain, "Mara moves to Oslo in March")
+    remember(plain, "Per moves to Bergen in May", *GROUP)
+    remember(plain, "Ida stays", "--owner", "--agent", "research")
+    moved = Lorebank(tmp_path_factory.mktemp("moved"), spawn=False, embedder="none")
+    shutil.copytree(plain.data_dir, moved.data_dir)
+    asked = json.dumps({"query": "moves"})
+    told = moved.fails("vault", "tool", "knowledge_search", asked, "--owner", code=5)
+    assert "exchanged" in told["message"] and "lorebank vault accept --all" in told["message"]
+    assert "lorebank vault accept --all" in moved.run("vault", "check", COLUMNS="300").stdout
+    assert "3 folders are accepted" in moved.ok("vault", "accept", "--all")
+    assert ask(moved, "knowledge_search", {"query": "moves"})["total"] == 1
+    assert ask(moved, "knowledge_search", {"query": "moves"}, *GROUP)["total"] == 1
+    assert "nothing to accept" in moved.ok("vault", "accept", "--all")
+    store = moved.json("vault", "stores")["stores"][0]["vaultId"]
+    assert moved.json("vault", "accept", store) == {"vaultId": store, "accepted": []}
+    moved.fails("vault", "accept", "no-store", code=3)
+    moved.fails("vault", "accept", code=2)
+    moved.fails("vault", "accept", store, "--all", code=2)
+    configure(moved, nonsense=1)
+    assert "nonsense" in moved.fails("vault", "accept", "--all", code=1)["message"]
+
+
+def test_one_broken_store_keeps_no_other_from_being_accepted(
+    plain: Lorebank, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    remember(plain, "Mara moves to Oslo in March")
+    remember(plain, "Ida stays", "--owner", "--agent", "research")
+    moved = Lorebank(tmp_path_factory.mktemp("moved"), spawn=False, embedder="none")
+    shutil.copytree(plain.data_dir, moved.data_dir)
+    [broken] = [one["vaultId"] for one in moved.json("vault", "stores")["stores"] if "main" in one["agents"]]
+    (moved.data_dir / "knowledge" / "stores" / broken / "vault" / "vault.json").unlink()
+    done = moved.run("vault", "accept", "--all")
+    assert done.returncode == 1 and f"{broken} cannot be used" in done.stdout
+    asked = {"query": "Ida"}
+    assert ask(moved, "knowledge_search", asked, "--owner", "--agent", "research")["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("knowledge:recall denied", "has removed the agent"),
+        ("knowledge:admin denied", "vault stores"),
+        ("knowledge:read denied: `operatorRead` is false", "operatorRead: true"),
+        ("bank:recall denied", "access rights BANK"),
+    ],
+)
+def test_a_refusal_says_where_to_look(message: str, said: str) -> None:
+    assert said in next_step(CliError("forbidden", message, 4))
+
+
+def test_a_check_tells_what_keeps_agents_from_whole_stores(plain: Lorebank) -> None:
+    remember(plain, "Mara moves to Oslo in March")
+    configure(plain, stores={"one": {"agents": ["main"]}, "two": {"agents": ["main"]}})
+    done = plain.run("vault", "check")
+    assert done.returncode == 1 and "agent main" in done.stdout
+    assert "duplicate membership" in plain.ok("vault", "stores", COLUMNS="120")
+    configure(plain, operatorReads=True)
+    done = plain.run("vault", "check")
+    assert done.returncode == 1 and "operatorReads" in done.stdout
+
+
+def test_markdown_that_is_no_record_is_told_when_it_is_imported(plain: Lorebank, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "monday.md").write_text("# Monday\n", encoding="utf-8")
+    told = plain.ok("vault", "import", str(tmp_path / "notes"), "--name", "notes")
+    assert "0 records, 1 withheld" in told and "they are no records" in told
 
 
 def test_what_cannot_be_resolved_or_imported_is_said(plain: Lorebank, tmp_path: Path) -> None:

@@ -12,14 +12,17 @@ from typing import Any
 
 import uvicorn
 from changes import SECRET
+from wire_knowledge import AUDIENCE_SECRET
 
 from lorebank.access.authenticate import Authenticator
 from lorebank.access.gateway_token import TokenRules
 from lorebank.bootstrap.build import build, open_directory
 from lorebank.config import Settings
+from lorebank.errors import LorebankError
 from lorebank.http.app import create_app
 from lorebank.metrics import Metrics
 from lorebank.service.answers import FileAnswer
+from lorebank.service.context import Context
 from lorebank.service.guard import Call, Guard
 from lorebank.service.operations import Operation
 from lorebank.service.table import OPERATIONS
@@ -63,7 +66,12 @@ class Gate:
             if closed and self.early:
                 self.hold()
                 return operation.handler(call)
-            result = operation.handler(call)
+            try:
+                result = operation.handler(call)
+            except LorebankError:
+                if closed:
+                    self.hold()
+                raise
             if not closed:
                 return result
             if isinstance(result, FileAnswer):
@@ -91,6 +99,7 @@ class Held:
     gate: Gate
     work: Callable[[], None]
     """Begin the background work, where the server was made without."""
+    context: Context
 
 
 @contextmanager
@@ -104,7 +113,9 @@ def held_server(path: Path, *, working: bool = True) -> Iterator[Held]:
         context = server.context
         operations: Mapping[str, Operation] = {name: gate.held(one) for name, one in OPERATIONS.items()}
         guard = Guard(context, context.resolver, operations)
-        authenticator = Authenticator(context.access.store, TokenRules(secrets=(SECRET,)))
+        authenticator = Authenticator(
+            context.access.store, TokenRules(secrets=(SECRET,)), TokenRules(secrets=(AUDIENCE_SECRET,))
+        )
         app = create_app(guard, authenticator, settings, metrics=Metrics())
         listener = socket.create_server(("127.0.0.1", 0))
         runner = uvicorn.Server(uvicorn.Config(app, access_log=False, log_config=None, lifespan="off"))
@@ -113,7 +124,7 @@ def held_server(path: Path, *, working: bool = True) -> Iterator[Held]:
             server.start()
         thread.start()
         try:
-            yield Held(listener.getsockname()[1], key, gate, server.start)
+            yield Held(listener.getsockname()[1], key, gate, server.start, context)
         finally:
             gate.go.set()
             runner.should_exit = True

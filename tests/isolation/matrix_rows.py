@@ -213,7 +213,7 @@ _KNOWLEDGE = (
         "share_knowledge_store use_shared_knowledge_store use_own_knowledge_store "
         "list_knowledge_conversations list_knowledge_grants grant_knowledge_access revoke_knowledge_access "
         "run_knowledge_maintenance check_knowledge_stores resolve_knowledge_publication "
-        "import_knowledge_store get_knowledge_task",
+        "accept_knowledge_folders import_knowledge_store get_knowledge_task",
     ),
     _row(
         "knowledge:host",

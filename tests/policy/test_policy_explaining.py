@@ -120,6 +120,12 @@ def test_a_star_that_is_a_plain_letter_is_pointed_out() -> None:
     assert mending["f"].endswith("to its banks to allow it.")
 
 
+def test_a_star_after_agent_is_none_for_actions_on_agents() -> None:
+    team = at_user("t", allow("knowledge:read", "agent:team-*"))
+    found = changes(explain([bobs(team)], "knowledge:read", "agent:other"))
+    assert found[0].endswith("add 'agent:other' to its banks to allow it.")
+
+
 def test_a_scope_that_is_silent_is_the_one_that_is_named() -> None:
     found = explain([bobs(STAFF, EXEC), SCOPE], "bank:recall", "ops")
     assert found.silent == ("the scoping policy 'ci'",)

@@ -17,7 +17,6 @@ from agents_world import (
     AgentsWorld,
     Place,
     gateway,
-    goes_on,
     leaks,
     plain,
     reads,

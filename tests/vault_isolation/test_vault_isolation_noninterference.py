@@ -77,7 +77,7 @@ def test_1_5_46_nothing_that_others_do_changes_an_answer(agents: AgentsWorld, wa
 
 @pytest.mark.statement("1.5.46")
 def test_a_request_id_belongs_to_its_partition(agents: AgentsWorld) -> None:
-    """An id that another partition has used is as free as any: it is not replayed, and conflicts with nothing."""
+    """An id that another partition has used is as free as any: no replay, and no conflict."""
     body = {"text": "The gate squeaks.", "requestId": "everybodys-request"}
     told = []
     for name in PLACES:

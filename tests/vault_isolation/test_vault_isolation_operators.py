@@ -1,5 +1,5 @@
-"""Operators: what each of them sees and may do, by rights, role, `operatorRead` and `sharedGateway`; never a word
-of a conversation."""
+"""Operators: what each of them sees and may do, by rights, role, `operatorRead` and `sharedGateway`; never a
+word of a conversation."""
 
 from __future__ import annotations
 
@@ -135,7 +135,11 @@ def test_who_assigns_and_lists_what(agents: AgentsWorld, name: str) -> None:
             ("POST", "/share", {"name": "stolen", "agents": ["rose"]} if "*" not in name else {}),
             ("POST", "/use-shared", {"name": "no-such-store"}),
         ):
-            if rest == "/share" and agent == "new" and name in ("administers agents", "administers all", "root"):
+            if (
+                rest == "/share"
+                and agent == "new"
+                and name in ("administers agents", "administers all", "root")
+            ):
                 continue  # they may
             if rest in ("/share",) and may and agent != "new":
                 body = {"name": "team", "agents": []}

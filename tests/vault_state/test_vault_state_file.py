@@ -184,10 +184,21 @@ def test_verdicts_and_vectors_are_replaced_and_vectors_go_with_their_file(state:
     state.set_verdict("k", "s2", "bad")
     assert state.verdict("k") == ("s2", "bad") and state.verdict("other") is None
     key = state.apply_catalogue(FOLDER, [file("a.md")], [], [])["a.md"]
-    state.set_vectors([(key, "m", b"1"), (key, "m", b"2"), (key + 100, "m", b"3")])
-    assert list(state.vectors(FOLDER)) == [(key, "m", b"2")] and not list(state.vectors("conversations/x"))
+    sha = next(iter(state.catalogue(FOLDER))).sha256
+    state.set_vectors("m", [(key, sha, b"1"), (key, sha, b"2"), (key + 100, sha, b"3"), (key, "other", b"4")])
+    assert list(state.vectors(FOLDER)) == [(key, "m", sha, b"2")]
+    assert not list(state.vectors("conversations/x"))
     state.apply_catalogue(FOLDER, [], [key], [])
     assert not list(state.vectors(FOLDER))
+
+
+def test_a_vector_stays_with_its_text_and_goes_when_that_becomes_another(state: VaultState) -> None:
+    rows = [file("a.md"), file("b.md"), file("c.md"), file("d.md")]
+    keys = state.apply_catalogue(FOLDER, rows, [], [])
+    state.set_vectors("m", [(key, "aa", path.encode()) for path, key in keys.items()])
+    changed = [file("b.md", sha="bb"), file("c.md", keys["c.md"], sha="bb"), file("e.md", keys["d.md"])]
+    state.apply_catalogue(FOLDER, [file("a.md"), *changed], [], [])
+    assert {row[3] for row in state.vectors(FOLDER)} == {b"a.md", b"d.md"}
 
 
 def test_everything_is_there_after_closing_and_opening(state: SqliteVaultState, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
 from lorebank.vaults.assignments.facts import VaultFacts
 from lorebank.vaults.record.render import render_record
 from lorebank.vaults.store.handle import PartitionHandle
-from lorebank.vaults.store.runtime import Options
+from lorebank.vaults.store.options import Options
 from lorebank.vaults.store.values import Draft, FileChange, Receipt, RecordChange, View
 from lorebank.vaults.store.vaults import KnowledgeVaults
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store_world import OTHER, SESSION, World, changes, group, made_id, page, put, save, saving, titles, world
@@ -13,6 +14,7 @@ from store_world import OTHER, SESSION, World, changes, group, made_id, page, pu
 from lorebank.access.audience import PRIVATE, Partition
 from lorebank.errors import NotCreated, NotFound, StoreUnavailable
 from lorebank.storage.knowledge_ports import PartitionRow
+from lorebank.storage.tree import git_trees
 from lorebank.vaults import reasons
 from lorebank.vaults.evidence.descriptors import content_path, descriptor_path, encode
 from lorebank.vaults.publish.points import Point, installed
@@ -181,3 +183,21 @@ def test_the_partitions_of_a_store_are_listed_and_none_is_made(stores: World) ->
 def _rows(stores: World, handle: PartitionHandle) -> list[PartitionRow]:
     with stores.vaults.pool.using(handle.vault) as runtime:
         return list(runtime.state.partitions())
+
+
+def test_a_new_history_takes_each_file_once(stores: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    handle = stores.open()
+    written: list[object] = []
+    store_blob = git_trees.store_blob
+
+    def counted(repository: Any, content: Any) -> Any:
+        written.append(content)
+        return store_blob(repository, content)
+
+    monkeypatch.setattr(git_trees, "store_blob", counted)
+    for number in range(5):
+        put(stores.private(), f"people/p{number}.md", page(number, f"Person {number}"))
+    assert len(titles(handle)) == 5 and len(written) == 5
+    shutil.rmtree(stores.store() / "vault/.git")
+    save(handle, 7, "Ada")
+    assert len(written) == 11, "the whole folder again, and the new one once"

@@ -28,7 +28,7 @@ from lorebank.access.signed_token import (
 )
 from lorebank.clock import Micros
 from lorebank.errors import BadRequest, Unauthenticated
-from lorebank.ids import MAX_AGENT_BYTES, check_agent_id, new_uuid
+from lorebank.ids import MAX_AGENT_BYTES, MAX_SESSION_KEY_BYTES, check_agent_id, new_uuid
 
 AUDIENCE_TYPE = "lorebank-audience"
 """The header's `typ`, letter by letter."""
@@ -73,8 +73,9 @@ def _audience(claims: Mapping[str, Any], host: str | None, expires_at: Micros) -
     visibility = _visibility(speaks)
     if spawned and "visibility" in claims:
         _visibility(claims)
-    key = text(speaks, "session_key", optional=True)
-    session = text(speaks, "session_id", optional=True)
+    # Two that differ in a byte are two conversations of the host, and grants compare byte for byte.
+    key = text(speaks, "session_key", optional=True, most=MAX_SESSION_KEY_BYTES, exact=True)
+    session = text(speaks, "session_id", optional=True, exact=True)
     if visibility == "conversation" and (key is None or session is None):
         raise _missing("it speaks for a conversation without its session_key and session_id")
     return Audience(
@@ -124,7 +125,7 @@ def _agent(claims: Mapping[str, Any]) -> str:
 
 def _needed(claims: Mapping[str, Any], name: str) -> str:
     given = text(claims, name)
-    if given is None:
+    if given is None or not given.strip():  # the end of a run without a name could not be reported
         raise refused(f"has no claim '{name}'; the host must send one")
     return given
 

@@ -6,7 +6,7 @@ The snapshot is replaced whole, and the access epoch rises afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol
@@ -64,6 +64,15 @@ class ConversationGrant:
     def covers(self, session_key: str) -> bool:
         """The key itself, and every key that extends it with `:` (seed 000, Conversation access)."""
         return session_key == self.session_key or session_key.startswith(self.session_key + ":")
+
+
+def keys_that_cover(session_key: str) -> Iterator[str]:
+    """The keys whose grants cover this conversation, the most specific first: `ConversationGrant.covers` for
+    many conversations and grants at once."""
+    yield session_key
+    at = len(session_key)
+    while (at := session_key.rfind(":", 0, at)) >= 0:
+        yield session_key[:at]
 
 
 @dataclass(frozen=True, slots=True)

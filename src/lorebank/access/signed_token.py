@@ -135,14 +135,20 @@ def check_audience(claims: Mapping[str, Any]) -> None:
 
 
 def text(
-    claims: Mapping[str, Any], name: str, *, optional: bool = False, most: int = MAX_CLAIM_BYTES
+    claims: Mapping[str, Any],
+    name: str,
+    *,
+    optional: bool = False,
+    most: int = MAX_CLAIM_BYTES,
+    exact: bool = False,
 ) -> str | None:
-    """A claim as text in NFC, in which the directory and the policies have their names; None when it is
-    missing. An optional one may be null or empty, as gateways send what they do not know."""
+    """A claim as text in NFC, in which the directory and the policies have their names, or `exact`, byte for
+    byte; None when it is missing. An optional one may be null or empty, as gateways send what they do not
+    know."""
     value = claims.get(name)
     if (value is None and (optional or name not in claims)) or (optional and value == ""):
         return None
-    if isinstance(value, str):
+    if isinstance(value, str) and not exact:
         value = unicodedata.normalize("NFC", value)
     if not isinstance(value, str) or not value or len(value.encode("utf-8")) > most:
         raise refused(f"has a claim '{name}' that is not a text of 1 to {most} bytes")

@@ -38,6 +38,8 @@ from lorebank.ids import BankId, check_agent_id
 
 EVERY_AGENT = "*"
 """The agent of a listing grant: each agent of the list is decided by itself."""
+UNTOLD = "no knowledge store can be used now; an operator is told why by `lorebank vault stores`"
+"""What agents hear instead of what is wrong with settings or registry."""
 CHANGED = "the authority for this changed while it ran; ask again"
 _WRITING_TICKETS = frozenset({Ticket.RELINK, Ticket.MEND, Ticket.IMPORT})
 
@@ -88,6 +90,8 @@ class VaultResolver:
                 "this conversation may read its agent's private knowledge and not change it; "
                 "an owner can let it save"
             )
+        if data.problem is not None:  # which names other agents and their stores
+            raise StoreUnavailable(data.reason, UNTOLD)
         membership = _usable(data, agent)
         writable = data.settings.writes_enabled
         if saving and not writable:

@@ -84,6 +84,7 @@ class Server:
         """End the background work in order; vectors get `drain_s` seconds to be completed first."""
         if drain_s:
             self.builder.drain(drain_s)
+            self.shelf.drain(drain_s)
         self.retention.close()
         self.shelf.close()
         self.worker.close()

@@ -31,8 +31,9 @@ from lorebank.vaults.maintenance.service import Maintenance
 from lorebank.vaults.maintenance.visits import TicketVisits
 from lorebank.vaults.store.care import KnowledgeCare
 from lorebank.vaults.store.making import sweep
-from lorebank.vaults.store.runtime import Options
+from lorebank.vaults.store.options import Options
 from lorebank.vaults.store.vaults import KnowledgeVaults
+from lorebank.vaults.store.vectors import Embedding
 
 log = logging.getLogger(__name__)
 _EMBED_S = 2.0
@@ -53,6 +54,11 @@ class Shelf:
         """Begin the scheduled pass."""
         self.maintenance.start()
 
+    def drain(self, seconds: float) -> None:
+        """Give the vectors of records that were just used at most `seconds` to be completed."""
+        if self.vaults.vectors is not None:
+            self.vaults.vectors.drain(seconds)
+
     def close(self) -> None:
         """End the pass, then everything that is under way in the stores."""
         self.maintenance.close()
@@ -70,7 +76,9 @@ def build_knowledge(settings: Settings, epoch: Epoch, resolver: Resolver, embedd
     _tidy(folder, registry)
     facts = VaultFacts(registry, settings.knowledge_file, epoch)
     deciding = VaultResolver(facts, resolver)
-    vaults = KnowledgeVaults(folder, registry, deciding, options=Options(watch=settings.watch_vaults))
+    embedding = Embedding(embedders.target, lambda: facts.data.settings.semantic)
+    options = Options(watch=settings.watch_vaults)
+    vaults = KnowledgeVaults(folder, registry, deciding, options=options, embedding=embedding)
     maintenance = Maintenance(facts, registry, TicketVisits(vaults, deciding))
     knowledge = Knowledge(
         vaults=vaults,
@@ -85,7 +93,7 @@ def build_knowledge(settings: Settings, epoch: Epoch, resolver: Resolver, embedd
         candidates=Candidates(),
         maintenance=maintenance,
         upkeep=KnowledgeUpkeep(folder, registry, vaults, deciding),
-        embed=_embedding(facts, embedders),
+        embed=_questions(embedding),
     )
     care = KnowledgeCare(folder, registry, vaults, settings.knowledge_file, settings.data_dir)
     return Shelf(knowledge, vaults, registry, maintenance, care, lock)
@@ -120,14 +128,14 @@ def audience_rules(settings: Settings) -> TokenRules:
     return TokenRules(secrets, settings.audience_lifetime, settings.token_leeway)
 
 
-def _embedding(facts: VaultFacts, embedders: Embedders) -> Embed:
-    """Vectors of questions and records, where `semantic` asks for them now."""
+def _questions(embedding: Embedding) -> Embed:
+    """Vectors of questions, where `semantic` asks for them now."""
 
     def embed(text: str) -> Floats | None:
-        if not facts.data.settings.semantic:
+        if not embedding.wanted():
             return None
         try:
-            return embedders.target.embed_query(text, _EMBED_S)
+            return embedding.service.embed_query(text, _EMBED_S)
         except LorebankError:
             return None
 

@@ -70,6 +70,15 @@ _NOT_ALLOWED = (
     "'lorebank access rights BANK' shows what a key may do; whoever administers the server learns the "
     "reason from 'lorebank access explain'."
 )
+_NO_AGENT = (
+    "'lorebank vault stores' shows the agents that your policies name; whoever administers the server learns "
+    "the reason from 'lorebank access explain --bank agent:ID'."
+)
+_NO_AUDIENCE = (
+    "The agent's token and its host decide, no policy; 'lorebank vault stores' shows whether the host has "
+    "removed the agent."
+)
+_OPERATOR_READ = "Set 'operatorRead: true' in the store map (knowledge.json5); it holds at once."
 _KEYLESS = ("an API key is required", "the API key is not valid")
 _GIVE_KEY = "Give one with --api-key or LOREBANK_API_KEY; the server's 'lorebank key show' prints root's."
 
@@ -81,8 +90,16 @@ def next_step(error: CliError) -> str:
     if error.code == "unauthenticated":
         return _GIVE_KEY if error.message.startswith(_KEYLESS) else ""
     if error.code == "forbidden" and error.message.endswith(" denied"):
-        return _NOT_ALLOWED
+        return _denied(error.message.removesuffix(" denied"))
+    if error.code == "forbidden" and error.message.endswith("`operatorRead` is false"):
+        return _OPERATOR_READ
     return ""
+
+
+def _denied(action: str) -> str:
+    if action in ("knowledge:recall", "knowledge:save"):
+        return _NO_AUDIENCE
+    return _NO_AGENT if action.startswith("knowledge:") else _NOT_ALLOWED
 
 
 def from_error(error: LorebankError) -> CliError:
@@ -108,8 +125,15 @@ def _words(detail: Any) -> str:
     return ""
 
 
+_PLAIN = {"extra_forbidden": "is not known here", "missing": "is missing"}
+"""Plain words for the two commonest faults of a request."""
+
+
 def _problem(item: dict[str, Any]) -> str:
     loc = [str(part) for part in item.get("loc", ())]
     where = ".".join(loc[1:] if loc[:1] in (["body"], ["query"], ["path"]) and loc[1:] else loc)
+    plain = _PLAIN.get(str(item.get("type")))
+    if where and plain:
+        return f"{where} {plain}"
     said = str(item.get("msg", "is not valid"))
     return f"{where}: {said}" if where and not said.startswith(where) else said

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from lorebank.service.requests.base import RequestModel
 from lorebank.service.requests.queries import Nothing, Query
@@ -24,10 +24,9 @@ class Late:
     module: str
     name: str
 
-    def load(self) -> type[RequestModel]:
+    def load(self) -> Any:
         """The model."""
-        found = getattr(import_module(f"lorebank.service.requests.{self.module}"), self.name)
-        return cast(type[RequestModel], found)
+        return getattr(import_module(f"lorebank.service.requests.{self.module}"), self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Binding:
     path: str
     operation: str
     model: type[RequestModel] | Late | None = None
-    query: type[Query] = Nothing
+    parameters: type[Query] | Late = Nothing
     status: int = 200
     form: Form | None = None
     bank_of: BankOf | None = None
@@ -54,6 +53,11 @@ class Binding:
     def body(self) -> type[RequestModel] | None:
         """The model of a JSON body."""
         return self.model.load() if isinstance(self.model, Late) else self.model
+
+    @property
+    def query(self) -> type[Query]:
+        """The model of the query parameters."""
+        return self.parameters.load() if isinstance(self.parameters, Late) else self.parameters
 
     @property
     def shown_path(self) -> str:
@@ -68,7 +72,7 @@ def bind(
     operation: str,
     *,
     body: type[RequestModel] | Late | None = None,
-    query: type[Query] = Nothing,
+    query: type[Query] | Late = Nothing,
     status: int = 200,
     form: Form | None = None,
     bank_of: BankOf | None = None,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import anyio.to_thread
 from python_multipart.exceptions import FormParserError
@@ -21,9 +21,11 @@ from lorebank.http.receive import check_length
 from lorebank.limits import Limits
 from lorebank.service.requests.base import ignored, parse, refuse
 from lorebank.service.requests.document import read_json
-from lorebank.service.requests.knowledge_read import AttachFileRequest, Attachment
 from lorebank.service.requests.retain import FileMetadata, FileRetainOptions
 from lorebank.service.requests.uploads import ArchiveUpload, FileRetain, UploadedFile
+
+if TYPE_CHECKING:
+    from lorebank.service.requests.knowledge_read import Attachment
 
 SPOOL_BYTES = 1 << 20
 """Bytes of one file that stay in memory; more goes to a temporary file."""
@@ -176,6 +178,8 @@ class ReceivedForm:
 
     def _attachment(self) -> Attachment:
         """One file and the strict `request` about it; nothing else may come with them."""
+        from lorebank.service.requests.knowledge_read import AttachFileRequest, Attachment
+
         for part in self.parts:
             if part.name not in ("file", "request"):
                 raise refuse("body", (part.name,), "is no field of this form", "extra_forbidden")

@@ -15,7 +15,6 @@ from lorebank.http.answers import Answer, compressed, takes_gzip
 from lorebank.http.binding import Binding
 from lorebank.http.exchange import KEY
 from lorebank.service.requests.base import RequestModel
-from lorebank.service.requests.knowledge_read import AttachFileRequest
 from lorebank.service.requests.retain import FileRetainOptions
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -93,7 +92,7 @@ def _form(kind: str) -> dict[str, Any]:
     if kind == "archive":
         return {"type": "object", "required": ["file"], "properties": {"file": file}}
     if kind == "attachment":
-        said = {"type": "string", "description": f"JSON of {AttachFileRequest.__name__}"}
+        said = {"type": "string", "description": "JSON of AttachFileRequest"}
         both = {"file": file, "request": said}
         return {"type": "object", "required": ["file", "request"], "properties": both}
     text = {"type": "string", "description": f"JSON of {FileRetainOptions.__name__}"}

@@ -108,6 +108,9 @@ class VaultUpkeep(Protocol):
     def resolve(self, vault: str, folder: str, request_id: str, keep: str) -> dict[str, object]:
         """Settle a conflicted publication of a partition by its request id."""
 
+    def accept_folders(self, vault: str) -> dict[str, object]:
+        """Take the folders that stand in a store for its partitions, after its files were moved."""
+
     def read_in(
         self, source: Path, name: str | None, agent: str | None, progress: Progress
     ) -> dict[str, object]:

@@ -228,7 +228,7 @@ class Guard:
             outcome, status = "done", None
         except LorebankError as exc:
             status = exc.status
-            exc.confirm = self._still_told(exc, grant, asked, origin)
+            exc.confirm = self._still_told(exc, grant, origin)
             raise
         finally:
             took = (time.perf_counter_ns() - began) // 1000
@@ -242,17 +242,17 @@ class Guard:
         return Answered(result, self._confirmation(grant, asked, origin))
 
     def _still_told(
-        self, error: LorebankError, grant: Grant | VaultGrant, asked: Call, origin: Origin
+        self, error: LorebankError, grant: Grant | VaultGrant, origin: Origin
     ) -> Callable[[], None] | None:
         """An error of a knowledge store may show what is in it: both sides of a conflict, that there is a
         record. It is sent only to who has the right then. Refusals show nothing."""
         if not isinstance(grant, VaultGrant) or isinstance(error, Forbidden | Unauthenticated):
             return None
-        resolver, vaults = self._context.knowledge.resolver, [handle.vault for handle in asked.opened]
+        resolver = self._context.knowledge.resolver
 
         def confirm() -> None:
             with coming_from(origin):
-                resolver.current(grant, vault=vaults[0] if vaults else None)
+                resolver.current(grant)
 
         return confirm
 

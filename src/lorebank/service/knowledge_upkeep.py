@@ -40,10 +40,14 @@ class KnowledgeUpkeep:
         """See `service.context.VaultUpkeep`. `NotFound` for a store that is not in the registry."""
         if keep not in ("mine", "theirs"):
             raise InvalidInput("keep must be 'mine' (the publication) or 'theirs' (what stands in the files)")
-        if vault not in {row.vault for row in self._registry.stores()}:
-            raise NotFound("there is no such knowledge store")
+        self._known(vault)
         self._vaults.settle(vault, folder, request_id, "mine" if keep == "mine" else "theirs")
         return {"vaultId": vault, "requestId": request_id, "kept": keep}
+
+    def accept_folders(self, vault: str) -> dict[str, object]:
+        """See `service.context.VaultUpkeep`. `NotFound` for a store that is not in the registry."""
+        self._known(vault)
+        return {"vaultId": vault, "accepted": self._vaults.accept_folders(vault)}
 
     def read_in(
         self, source: Path, name: str | None, agent: str | None, progress: Progress
@@ -66,3 +70,7 @@ class KnowledgeUpkeep:
             progress=progress,
         )
         return done.answer()
+
+    def _known(self, vault: str) -> None:
+        if vault not in {row.vault for row in self._registry.stores()}:
+            raise NotFound("there is no such knowledge store")

@@ -355,8 +355,10 @@ class VaultState(Protocol):
 
     def set_verdict(self, key: str, stamp: str, verdict: str) -> None: ...
 
-    def vectors(self, folder: str) -> Iterator[tuple[int, str, bytes]]:
-        """(catalogue key, model id, float16 vector)."""
+    def vectors(self, folder: str) -> Iterator[tuple[int, str, str, bytes]]:
+        """(catalogue key, model id, SHA-256 of the file, float16 vector). A vector goes in the same
+        transaction in which its file does, or becomes another one."""
 
-    def set_vectors(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
-        """Replaces by key; rows whose file is gone are left out."""
+    def set_vectors(self, model: str, rows: Sequence[tuple[int, str, bytes]]) -> None:
+        """(catalogue key, SHA-256 of the file, float16 vector). Replaces by key; rows whose file is gone,
+        or is another one in the catalogue, are left out."""

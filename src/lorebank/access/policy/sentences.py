@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lorebank.access.actions import on_agents
 from lorebank.access.policy.explain import Explanation, NearMiss, Said
-from lorebank.access.policy.match import EVERY_BANK, action_matches
+from lorebank.access.policy.match import EVERY_BANK, action_matches, is_agents
 from lorebank.access.policy.sources import Source
 
 MOST = 5
@@ -121,8 +122,8 @@ def _mend(miss: NearMiss, explanation: Explanation) -> str:
     has = _and(f"'{one}'" for one in miss.has[:MOST]) or "nothing"
     if miss.lacks == "bank":
         return (
-            f"{miss.ref} allows {explanation.action}, but on {has}: "
-            f"add '{explanation.bank}' to its banks to allow it.{_literal_stars(miss.has)}"
+            f"{miss.ref} allows {explanation.action}, but on {has}: add '{explanation.bank}' "
+            f"to its banks to allow it.{_literal_stars(explanation.action, miss.has)}"
         )
     if miss.lacks == "action":
         return (
@@ -132,9 +133,11 @@ def _mend(miss: NearMiss, explanation: Explanation) -> str:
     return f"{miss.ref} would allow it, but only for {_and(miss.has)}."
 
 
-def _literal_stars(patterns: Iterable[str]) -> str:
+def _literal_stars(action: str, patterns: Iterable[str]) -> str:
     """A warning where a star does not do what its author may have meant."""
     for pattern in patterns:
+        if on_agents(action) and is_agents(pattern):
+            continue
         if pattern != EVERY_BANK and "*" in pattern and not pattern.endswith("::*"):
             return f" A star means others only in '*' and after '::': '{pattern}' names one bank."
     return ""

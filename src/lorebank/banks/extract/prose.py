@@ -11,7 +11,7 @@ ENOUGH_WORDS = 40
 MOST_WORDS = 80
 _MOST_SENTENCES = 3
 _HEADINGS_KEPT = 2
-_HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.+?)[ \t#]*\n?$")
+_HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]++(.+)")
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
@@ -45,13 +45,18 @@ def _blocks(content: str) -> Iterator[tuple[list[str], int, str]]:
             if "".join(held).strip():
                 yield [name for _, name in trail], begin, "".join(held)
             depth = len(heading[1])
-            trail = [entry for entry in trail if entry[0] < depth] + [(depth, heading[2].strip())]
+            trail = [entry for entry in trail if entry[0] < depth] + [(depth, _title(heading[2].strip()))]
             held, begin = [], offset + len(line)
         else:
             held.append(line)
         offset += len(line)
     if "".join(held).strip():
         yield [name for _, name in trail], begin, "".join(held)
+
+
+def _title(text: str) -> str:
+    """Without the `#` that may close a heading. Not by a pattern, which would try each blank inside."""
+    return text.rstrip(" \t#") or text
 
 
 def _packed(block: str, offset: int) -> Iterator[tuple[int, str]]:

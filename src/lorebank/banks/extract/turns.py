@@ -23,7 +23,7 @@ MAX_TOOL_SIGNS = 800
 SHORT_ANSWER_WORDS = 3
 _MAX_QUESTION_WORDS = 60
 _SMALL_WORDS = 4
-_QUESTION = re.compile(r"[?？؟]\W*$")
+_QUESTION_MARKS = "?？؟"
 _FIRST_PERSON = re.compile(
     r"\b(?:I|I['’](?:m|ve|ll|d)|we|We|my|My|ich|Ich|mein|ben|Ben)\b|我|私|俺|僕|저는|제가|나는|내가|ฉัน|ผม|أنا|لقد"
 )
@@ -75,13 +75,24 @@ def _draft(index: int, turn: Turn, agent_name: str | None) -> Draft:
     return Draft(text, index, speaker, turn.role, turn.at, first_person)
 
 
+def _ends_in_question(text: str) -> bool:
+    """Whether a question mark is among the signs behind the last word. Not by a pattern, which would try
+    every mark of a long row of them up to its end."""
+    for sign in reversed(text):
+        if sign in _QUESTION_MARKS:
+            return True
+        if sign.isalnum() or sign == "_":
+            return False
+    return False
+
+
 def _asks(text: str) -> bool:
-    return _QUESTION.search(text) is not None and size_in_words(text) <= _MAX_QUESTION_WORDS
+    return _ends_in_question(text) and size_in_words(text) <= _MAX_QUESTION_WORDS
 
 
 def _needs_question(text: str, people: frozenset[str]) -> bool:
     """Whether a turn that follows a question means something only together with it."""
-    if _QUESTION.search(text):
+    if _ends_in_question(text):
         return False
     return is_bare_answer(text) or (size_in_words(text) <= SHORT_ANSWER_WORDS and not _is_empty(text, people))
 
@@ -90,7 +101,7 @@ def _is_empty(text: str, people: frozenset[str]) -> bool:
     """Chatter, or a few words that only point at other words ("what about you?", "I did too")."""
     if is_chatter(text, people):
         return True
-    asks = _QUESTION.search(text) is not None
+    asks = _ends_in_question(text)
     return (asks or size_in_words(text) <= _SMALL_WORDS) and is_small(text, people)
 
 

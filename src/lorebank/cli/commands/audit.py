@@ -119,9 +119,16 @@ def _row(item: dict[str, Any]) -> tuple[Any, ...]:
         moment(item["started_at"]),
         who,
         item["action"],
-        item["bank_id"] or data["target"],
+        _on(item["bank_id"], data["target"]),
         _outcome(data["outcome"], data["reason"]),
     )
+
+
+def _on(bank: str | None, target: str | None) -> str | None:
+    """The bank, else the target; of an agent's knowledge also what it was that was asked for."""
+    if bank and bank.startswith("agent:") and target and target.startswith(f"{bank[6:]}/"):
+        return f"agent:{target}"
+    return bank or target
 
 
 def _outcome(outcome: str, reason: str) -> str:

@@ -55,7 +55,11 @@ BINDINGS = (
     bind("GET", f"{AGENT}/grants", "list_knowledge_grants", tags=_TAGS),
     bind("PUT", f"{AGENT}/grants", "grant_knowledge_access", body=_operator("GrantRequest"), tags=_TAGS),
     bind(
-        "POST", f"{AGENT}/grants/revoke", "revoke_knowledge_access", body=_operator("RevokeRequest"), tags=_TAGS
+        "POST",
+        f"{AGENT}/grants/revoke",
+        "revoke_knowledge_access",
+        body=_operator("RevokeRequest"),
+        tags=_TAGS,
     ),
     bind("GET", f"{AGENT}/records", "browse_knowledge_records", query=_operator("BrowseQuery"), tags=_TAGS),
     bind("GET", f"{AGENT}/records/{{record_id}}", "browse_knowledge_record", tags=_TAGS),
@@ -92,6 +96,12 @@ BINDINGS = (
         f"{KNOWLEDGE}/stores/{{vault_id}}/resolve",
         "resolve_knowledge_publication",
         body=_operator("ResolveRequest"),
+        tags=_TAGS,
+    ),
+    bind(
+        "POST",
+        f"{KNOWLEDGE}/stores/{{vault_id}}/accept-folders",
+        "accept_knowledge_folders",
         tags=_TAGS,
     ),
     bind("POST", f"{HOST}/report", "report_knowledge_host", body=_operator("HostReportRequest"), tags=_TAGS),

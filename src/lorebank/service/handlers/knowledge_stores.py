@@ -41,6 +41,7 @@ def list_knowledge_stores(call: Call) -> Wire:
         "stores": [_store(line) for line in found.stores],
         "problem": found.problem,
         "reason": found.reason,
+        "semantic": _semantic(call),
     }
 
 
@@ -103,6 +104,18 @@ def revoke_knowledge_access(call: Call) -> Wire:
     agent, key = call.vault_grant.agent, call.request.session_key
     revoked = call.context.knowledge.grants.drop(operator_of(call), agent, key)
     return {"agent": agent, "sessionKey": key, "revoked": revoked, "note": REVOKED_NOTE}
+
+
+def _semantic(call: Call) -> Wire:
+    """Whether records are found by meaning too; why not, where the setting asks for it."""
+    wanted = call.context.knowledge.facts.data.settings.semantic
+    model = call.context.embedders.target
+    problem = None
+    if wanted and model.dimension == 0:
+        problem = "`semantic` is set and there is no embedder, so words alone are searched"
+    elif wanted and model.status.state == "failed":
+        problem = f"words alone are searched: {model.status.reason}"
+    return {"enabled": wanted, "model": model.model_id if model.dimension else None, "problem": problem}
 
 
 def _membership(found: Membership) -> Wire:

@@ -1,4 +1,4 @@
-"""The scheduled pass, the check of all stores, publications that need a decision, and imports."""
+"""The scheduled pass, the check of all stores, what needs an operator's decision, and imports."""
 
 from __future__ import annotations
 
@@ -56,6 +56,11 @@ def resolve_knowledge_publication(call: Call) -> Wire:
     return dict(upkeep.resolve(call.params["vault_id"], asked.folder, asked.request_id, asked.keep))
 
 
+def accept_knowledge_folders(call: Call) -> Wire:
+    """Say that a store's folders are the right ones, after its files were moved or copied."""
+    return dict(call.context.knowledge.upkeep.accept_folders(call.params["vault_id"]))
+
+
 def import_knowledge_store(call: Call) -> Wire:
     """Start reading the vaults of another program into new stores."""
     asked, upkeep = call.request, call.context.knowledge.upkeep
@@ -82,6 +87,7 @@ OPERATIONS = (
     Operation("run_knowledge_maintenance", KNOWLEDGE_ADMIN, Scope.SERVER, run_knowledge_maintenance),
     Operation("check_knowledge_stores", KNOWLEDGE_ADMIN, Scope.SERVER, check_knowledge_stores),
     Operation("resolve_knowledge_publication", KNOWLEDGE_ADMIN, Scope.SERVER, resolve_knowledge_publication),
+    Operation("accept_knowledge_folders", KNOWLEDGE_ADMIN, Scope.SERVER, accept_knowledge_folders),
     Operation("import_knowledge_store", KNOWLEDGE_ADMIN, Scope.SERVER, import_knowledge_store),
     Operation("get_knowledge_task", KNOWLEDGE_ADMIN, Scope.SERVER, get_knowledge_task),
 )

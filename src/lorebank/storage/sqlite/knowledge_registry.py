@@ -196,9 +196,16 @@ class SqliteKnowledgeRegistry:
         return gone
 
     def session_uuid(self, session_id: str, *, record: bool) -> str:
-        """See the port. A UUID in its 36-character form stands for itself, in lower case."""
+        """See the port. A UUID in its 36-character form stands for itself, in lower case.
+
+        Unless another session id was given it: records show it, and who names it must not come to that
+        conversation's partition. Then it is a text like any other.
+        """
         if _is_uuid(session_id):
-            return session_id.lower()
+            session_id = session_id.lower()
+            made_here = uuid.UUID(session_id).version == 5
+            if not (made_here and self._all(SQL.stands_for_a_session, uuid=session_id)):
+                return session_id
         with self._reading():
             known = self._recorded.get(session_id)
             if known is None and record:

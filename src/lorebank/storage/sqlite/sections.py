@@ -287,6 +287,7 @@ class KnowledgeSql(Sections):
     grants: str
     set_grant: str
     drop_grant: str
+    stands_for_a_session: str
     add_session: str
     reported: str
     note_report: str

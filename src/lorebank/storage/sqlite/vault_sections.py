@@ -44,3 +44,5 @@ class VaultSql(Sections):
     set_verdict: str
     vectors: str
     set_vector: str
+    drop_known_vector: str
+    drop_vector_at: str

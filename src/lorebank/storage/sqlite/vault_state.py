@@ -165,12 +165,12 @@ class SqliteVaultState:
         with self._file.writing() as db:
             db.execute(SQL.set_verdict, {"key": key, "stamp": stamp, "verdict": verdict})
 
-    def vectors(self, folder: str) -> Iterator[tuple[int, str, bytes]]:
+    def vectors(self, folder: str) -> Iterator[tuple[int, str, str, bytes]]:
         yield from self._file.each(SQL.vectors, folder=folder)
 
-    def set_vectors(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
+    def set_vectors(self, model: str, rows: Sequence[tuple[int, str, bytes]]) -> None:
         with self._file.writing() as db:
-            db.executemany(SQL.set_vector, [(model, vector, key) for key, model, vector in rows])
+            db.executemany(SQL.set_vector, [(model, vector, key, sha256) for key, sha256, vector in rows])
 
 
 def _journaled(db: sqlite3.Connection, folder: str, request_id: str) -> bool:
@@ -181,6 +181,8 @@ def _journaled(db: sqlite3.Connection, folder: str, request_id: str) -> bool:
 def _put_files(db: sqlite3.Connection, folder: str, rows: Sequence[CatalogueRow]) -> dict[str, int]:
     """Known keys first: a renamed file leaves its old path before another one takes it."""
     known = [row for row in rows if row.key]
+    db.executemany(SQL.drop_known_vector, [(row.key, row.key, row.sha256) for row in known])
+    db.executemany(SQL.drop_vector_at, [(folder, row.path, row.sha256) for row in rows if not row.key])
     for row in known:
         # Two files that exchange their names must not meet at one path in between.
         db.execute(SQL.free_path, (f"\0{row.key}", row.key))

@@ -37,13 +37,13 @@ def state_of(path: str, found: os.stat_result) -> FileState:
 
 def kind_of(found: os.stat_result) -> tuple[str, str] | None:
     """Why an entry is no plain file, as rule and words; None for a plain file."""
+    if stat.S_ISREG(found.st_mode) and found.st_nlink < 2:
+        return None
     if stat.S_ISLNK(found.st_mode):
         return "symlink", "a symbolic link"
     if not stat.S_ISREG(found.st_mode):
         return "special_file", "no plain file"
-    if found.st_nlink > 1:
-        return "hardlink", "a hard link to another file"
-    return None
+    return "hardlink", "a hard link to another file"
 
 
 def plain(path: str, found: os.stat_result) -> os.stat_result:

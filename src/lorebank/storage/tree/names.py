@@ -52,6 +52,21 @@ def refusal(name: str) -> str | None:
     return None
 
 
+def ordinary(names: Collection[str]) -> bool:
+    """Whether none of these is passed over or refused: said at once for most folders, so that a scan need
+    not ask of each name."""
+    text = "/".join(names)
+    return (
+        text.isascii()
+        and text.isprintable()
+        and "/." not in text
+        and "#" not in text
+        and "~" not in text
+        and not text.startswith(".")
+        and max(map(len, names), default=0) <= MAX_PART_BYTES
+    )
+
+
 def fold(name: str) -> str:
     """What a file system that knows neither letter case nor Unicode forms takes the name for."""
     if name.isascii():
@@ -61,7 +76,7 @@ def fold(name: str) -> str:
 
 def colliding(names: Collection[str]) -> frozenset[str]:
     """The names of one folder, each given once, that fold to the same as another of them."""
-    if len({fold(name) for name in names}) == len(names):
+    if len(names) < 2 or len({fold(name) for name in names}) == len(names):
         return frozenset()
     first: dict[str, str] = {}
     found: set[str] = set()

@@ -8,7 +8,6 @@ scan begins anew, and after some attempts it gives up with `scan_incomplete`.
 from __future__ import annotations
 
 import os
-import stat
 import time
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,7 +17,7 @@ from lorebank.access import reasons
 from lorebank.errors import NotFound, StoreUnavailable
 from lorebank.storage.tree import refusals
 from lorebank.storage.tree.descriptors import Pause, kind_of, no_pause, open_folder, walk
-from lorebank.storage.tree.names import colliding, passed_over, refusal
+from lorebank.storage.tree.names import colliding, ordinary, passed_over, refusal
 from lorebank.storage.tree.ports import FileState, Scanned, TreeProblem
 
 _PAUSES: Final = (0.0, 0.005, 0.01, 0.02, 0.04)
@@ -120,26 +119,37 @@ def _list_folder(here: int, path: str, found: _Scan, pause: Pause) -> list[str]:
             # One huge folder must not be gone through to its end.
             listed = list(islice(entries, found.max_entries - found.entries + 1))
             found.count(len(listed))
+            if not ordinary([entry.name for entry in listed]):
+                listed = _usable(listed, prefix, found)
             for entry in listed:
-                name = entry.name
-                if passed_over(name):
-                    continue
-                problem = refusal(name)
-                if problem:
-                    found.refuse(prefix + name, "file_name", f"{shown(name)} {problem}. Rename it")
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
                     continue
                 state = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(state.st_mode):
-                    folders.append(name)
-                elif kind := kind_of(state):
+                if kind := kind_of(state):
+                    name = entry.name
                     found.refuse(prefix + name, kind[0], f"{name} is {kind[1]}. Replace it by a plain file")
                 else:
-                    files.append((name, state))
+                    files.append((entry.name, state))
     except FileNotFoundError:
         raise _Moved from None
     pause("folder_listed", path)
     _keep(files, folders, prefix, found)
     return folders
+
+
+def _usable(listed: list[os.DirEntry[str]], prefix: str, found: _Scan) -> list[os.DirEntry[str]]:
+    """Those with names that may be used; the others are noted, or passed over."""
+    kept = []
+    for entry in listed:
+        if passed_over(entry.name):
+            continue
+        problem = refusal(entry.name)
+        if problem:
+            found.refuse(prefix + entry.name, "file_name", f"{shown(entry.name)} {problem}. Rename it")
+        else:
+            kept.append(entry)
+    return kept
 
 
 def _keep(files: list[tuple[str, os.stat_result]], folders: list[str], prefix: str, found: _Scan) -> None:

@@ -11,9 +11,9 @@ from typing import Final, cast, get_args
 
 from lorebank import clock
 from lorebank.access.audience import GrantAccess
-from lorebank.access.knowledge import ConversationGrant
+from lorebank.access.knowledge import ConversationGrant, keys_that_cover
 from lorebank.errors import BadRequest, InvalidInput, StoreUnavailable
-from lorebank.ids import check_id
+from lorebank.ids import MAX_SESSION_KEY_BYTES, check_id
 from lorebank.storage.knowledge_ports import ConversationRow, KnowledgeRegistry
 from lorebank.vaults.assignments.facts import VaultFacts
 from lorebank.vaults.assignments.operator import Operator, check_agent
@@ -73,9 +73,10 @@ class Grants:
         """An agent's, by key."""
         agent = check_agent(agent)
         operator.check([agent])
-        known = [row.session_key for row in self._registry.conversations(agent)]
+        rows = self._registry.conversations(agent)
+        known = {key for row in rows for key in keys_that_cover(row.session_key)}
         return [
-            GrantLine(grant, None if any(grant.covers(key) for key in known) else UNKNOWN_MARK)
+            GrantLine(grant, None if grant.session_key in known else UNKNOWN_MARK)
             for grant in self._registry.grants()
             if grant.agent == agent
         ]
@@ -87,8 +88,9 @@ class Grants:
         data = self._facts.data
         if data.problem is not None:
             raise StoreUnavailable(data.reason, data.problem)
+        given = {grant.session_key: grant for grant in data.grants.get(agent, ())}
         return [
-            ConversationLine(row, data.grant_for(agent, row.session_key))
+            ConversationLine(row, next(filter(None, map(given.get, keys_that_cover(row.session_key))), None))
             for row in self._registry.conversations(agent)
             if row.kind != "direct"
         ]
@@ -97,7 +99,9 @@ class Grants:
 def check_session_key(value: str) -> str:
     """`value` exactly as it is (keys are compared byte for byte) when it can be a session key."""
     try:
-        check_id(value, "session_key", max_bytes=1024)
+        check_id(value, "session_key", max_bytes=MAX_SESSION_KEY_BYTES)
     except BadRequest as exc:
         raise InvalidInput(exc.message, cause=exc) from exc
+    if len(value.encode("utf-8")) > MAX_SESSION_KEY_BYTES:  # longer than in NFC, which check_id measures
+        raise InvalidInput(f"session_key must be at most {MAX_SESSION_KEY_BYTES} bytes of UTF-8")
     return value

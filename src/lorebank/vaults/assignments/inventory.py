@@ -74,11 +74,7 @@ def inventory(facts: VaultFacts, registry: KnowledgeRegistry, operator: Operator
         return Inventory((), (), data.problem, data.reason)
     rows = {row.vault: row for row in registry.stores()}
     agents = _agents(data)
-    lines = tuple(
-        _agent_line(data, agent, rows, probe)
-        for agent in sorted(agents)
-        if operator.may(agent)
-    )
+    lines = tuple(_agent_line(data, agent, rows, probe) for agent in sorted(agents) if operator.may(agent))
     stores = [
         _store_line(data, binding, agents, rows, probe, operator) for binding in _bindings(data, agents)
     ]

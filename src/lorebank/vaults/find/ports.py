@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from lorebank.search.columns import Floats
-from lorebank.vaults.store.values import Entry, View
+
+if TYPE_CHECKING:
+    from lorebank.vaults.store.values import Entry, View
 
 T = TypeVar("T")
 

@@ -34,9 +34,7 @@ def snippet(text: str, wanted: frozenset[str], *, chars: int = SNIPPET_CHARS) ->
     `search.tokenize`), the first of equals; the beginning when there is none."""
     shown = text[:LOOKED_AT]
     matching = {
-        word: mine
-        for word in set(_WORD.findall(shown))
-        if (mine := _terms_of(word[:_MAX_WORD]) & wanted)
+        word: mine for word in set(_WORD.findall(shown)) if (mine := _terms_of(word[:_MAX_WORD]) & wanted)
     }
     found = _WORD.finditer(shown) if matching else ()
     hits = [(one.start(), one.group(), matching[one.group()]) for one in found if one.group() in matching]

@@ -62,11 +62,14 @@ def catch_up(parts: Parts) -> CaughtUp:
     try:
         # First, because it fails at once where git is broken, before everything that waits is loaded.
         new = parts.git.head() is None
+        had: dict[str, str] = {}
         for batch in _batches(parts.state.uncommitted(), parts.state.unfinished()):
-            _commit(parts, parts.git, batch)
+            changes = _commit(parts, parts.git, batch)
             made += 1
+            if new:
+                had.update(_hashes(changes))
         if new:
-            _commit_the_rest(parts, parts.git)
+            _commit_the_rest(parts, parts.git, had)
     except (LorebankError, OSError) as exc:
         problem = exc.message if isinstance(exc, LorebankError) else "the git repository cannot be written"
         _log.warning("git is behind in knowledge store %s: %s", parts.vault, problem)
@@ -99,7 +102,8 @@ def _belongs(batch: _Batch, row: JournalRow | None, line: HistoryLine) -> bool:
     return line.at == batch.lines[-1].at and (line.folder, line.path) not in batch.places
 
 
-def _commit(parts: Parts, git: History, batch: _Batch) -> None:
+def _commit(parts: Parts, git: History, batch: _Batch) -> Mapping[str, Content]:
+    """What went into the commit."""
     if batch.row is None:
         changes = _outside_changes(parts, batch.lines)
         author, message = EXTERNAL, _outside_message(batch.lines)
@@ -113,17 +117,29 @@ def _commit(parts: Parts, git: History, batch: _Batch) -> None:
     blobs = {line.seq: _blob(git, commit, line, changes) for line in batch.lines}
     parts.state.committed(blobs, commit, requests)
     reached(Point.NOTED)
+    return changes
 
 
-def _commit_the_rest(parts: Parts, git: History) -> None:
-    """A repository that somebody removed begins anew with all files, not only with the changed ones."""
+def _hashes(changes: Mapping[str, Content]) -> dict[str, str]:
+    """Path -> SHA-256 of what was committed there; empty where nothing is, or it is too large to tell."""
+    return {
+        path: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
+        for path, content in changes.items()
+    }
+
+
+def _commit_the_rest(parts: Parts, git: History, had: Mapping[str, str]) -> None:
+    """A repository that somebody removed begins anew with all files, not only with the changed ones. What
+    it `had` by now (path -> SHA-256) is not written once more."""
     changes: dict[str, Content] = {}
     for folder in [row.folder for row in parts.state.partitions()]:
         for row in parts.state.catalogue(folder):
-            content = _outside_content(parts, f"{folder}/{row.path}", row.sha256)
+            path = f"{folder}/{row.path}"
+            content = None if had.get(path) == row.sha256 else _outside_content(parts, path, row.sha256)
             if content is not None:
-                changes[f"{folder}/{row.path}"] = content
-    git.commit(changes, author=OURS, message="all files, in a new history\n")
+                changes[path] = content
+    if changes:
+        git.commit(changes, author=OURS, message="all files, in a new history\n")
 
 
 def _blob(git: History, commit: str, line: HistoryLine, changes: Mapping[str, Content]) -> str | None:

@@ -17,6 +17,7 @@ from lorebank.vaults.record.checks import date_text
 from lorebank.vaults.record.envelope import Envelope, envelope_of
 from lorebank.vaults.record.frame import Broken, framed
 from lorebank.vaults.record.front import Front, Notes, front_of
+from lorebank.vaults.record.indexing import indexable
 from lorebank.vaults.record.ontology import Ontology
 from lorebank.vaults.record.values import Citation, Finding, Parsed, Record
 
@@ -80,7 +81,7 @@ def _record(notes: Notes, envelope: Envelope, ontology: Ontology) -> Record:
         entities=tuple(entities.values()),
         evidence=tuple(evidence.values()),
         meta=meta,
-        text_terms=" ".join(terms(indexed)),
+        text_terms=" ".join(terms(indexable(indexed))),
         tokens=tokens.count(body) if body else 0,
         valid=not notes.found,
         lines=dict(_lines(notes.front, envelope, entities, evidence)),

@@ -9,7 +9,7 @@ from typing import Final
 
 from lorebank.errors import InvalidInput
 
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _SHOWN: Final = 30
 
@@ -30,15 +30,26 @@ def sections(body: str) -> list[Section]:
     """All sections by `#` headings (CommonMark ATX); what looks like one in a code fence is none."""
     lines = body.split("\n")
     heads = list(_headings(lines))
+    ends = _ends(heads, len(lines))
     found: list[Section] = []
     above: list[tuple[int, str]] = []
-    for place, (line, level, title) in enumerate(heads):
+    for (line, level, title), end in zip(heads, ends, strict=True):
         above = [one for one in above if one[0] < level]
         path = (*(one[1] for one in above), title)
-        later = (at for at, deep, _ in heads[place + 1 :] if deep <= level)
-        found.append(Section(path, level, line, line + 1, next(later, len(lines))))
+        found.append(Section(path, level, line, line + 1, end))
         above.append((level, title))
     return found
+
+
+def _ends(heads: Sequence[tuple[int, int, str]], last: int) -> list[int]:
+    """Where each section ends: at the next heading that is not below it. One walk: a page may have as many
+    headings as lines."""
+    ends, open_ones = [last] * len(heads), list[int]()
+    for place, (line, level, _) in enumerate(heads):
+        while open_ones and heads[open_ones[-1]][1] >= level:
+            ends[open_ones.pop()] = line
+        open_ones.append(place)
+    return ends
 
 
 def section_of(body: str, heading: str | Sequence[str]) -> Section:
@@ -50,7 +61,8 @@ def section_of(body: str, heading: str | Sequence[str]) -> Section:
     if not wanted or not all(wanted):
         raise InvalidInput("section.heading must name a heading")
     every = sections(body)
-    found = [one for one in every if _ends_with(one.path, wanted)]
+    folded = {title: _folded(title) for title in {part for one in every for part in one.path}}
+    found = [one for one in every if tuple(folded[part] for part in one.path[-len(wanted) :]) == wanted]
     if len(found) == 1:
         return found[0]
     what = "no section has this heading" if not found else f"{len(found)} sections have this heading"
@@ -86,9 +98,16 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         fence, inside = _fenced(fence, line)
         if inside:
             continue
-        found = _HEADING.fullmatch(line)
+        found = _HEADING.match(line)
         if found is not None:
-            yield number, len(found[1]), (found[2] or "").strip()
+            yield number, len(found[1]), _title(line[found.end() :])
+
+
+def _title(text: str) -> str:
+    """A heading's text without the `#` that may close it."""
+    text = text.rstrip(" \t")
+    bare = text.rstrip("#")
+    return (text if bare and bare[-1] not in " \t" else bare).strip()
 
 
 def _fenced(fence: str, line: str) -> tuple[str, bool]:
@@ -110,10 +129,6 @@ def _open_fence(text: str) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _ends_with(path: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    return len(path) >= len(wanted) and tuple(_folded(part) for part in path[-len(wanted) :]) == wanted
 
 
 def _listed(found: Sequence[Section]) -> str:

@@ -18,9 +18,12 @@ from lorebank.vaults.evidence.ports import Verdicts
 from lorebank.vaults.store.files import described, kind_of
 from lorebank.vaults.store.holdings import NO_STAMP, Holdings
 from lorebank.vaults.store.looking import Look, glance, look
+from lorebank.vaults.store.meaning import Made, Meaning
 from lorebank.vaults.store.picture import Picture
 from lorebank.vaults.store.rows import Known, from_row, to_row
+from lorebank.vaults.store.sense import PartitionVectors
 from lorebank.vaults.store.turn import Turn
+from lorebank.vaults.store.values import Entry
 from lorebank.vaults.store.view import PartitionView
 
 
@@ -28,11 +31,18 @@ class Catalogue:
     """The files of one partition."""
 
     def __init__(
-        self, partition: Partition, tree: Tree, state: VaultState, verdicts: Verdicts, now: Clock
+        self,
+        partition: Partition,
+        tree: Tree,
+        state: VaultState,
+        verdicts: Verdicts,
+        now: Clock,
+        meaning: Meaning | None = None,
     ) -> None:
         self.partition = partition
         self._held = Holdings(partition, tree, state, now)
-        self._picture = Picture(partition, tree, verdicts)
+        self._vectors = PartitionVectors(partition, state, meaning)
+        self._picture = Picture(partition, tree, verdicts, self._vectors)
         self._problems: tuple[TreeProblem, ...] = ()
         self._refused: frozenset[str] = frozenset()
         self._drawn: frozenset[str] = frozenset()
@@ -52,6 +62,8 @@ class Catalogue:
         if not self._held.loaded or (record and self._held.unwritten):
             self._held.load()
             self._view = dirty = None
+        if self._vectors.due:
+            self._view = None
         if dirty is not None and not dirty and self._view is not None:
             return self._view, False
         turn = Turn(self._held, self._looked(dirty), record=record)
@@ -78,6 +90,20 @@ class Catalogue:
                 self._held.put(from_row(row))
                 self._held.unsettled.add(row.path)
         self._view = None
+
+    def take(self, made: Sequence[Made]) -> None:
+        """Search by these vectors too, from the next look on."""
+        self._picture.take(made)
+        self._view = None
+
+    def lacking(self) -> list[Entry]:
+        """The records that have no vector, as of the last look."""
+        return self._picture.lacking()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have one."""
+        return self._picture.complete
 
     def describe(self, path: str, raw: bytes | None, sha256: str) -> CatalogueRow:
         """The row that a file with these contents will have once it stands there (without key and stamp);

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from lorebank.access.audience import Partition
-from lorebank.search.index import PassageIndex
 from lorebank.storage.tree.ports import Tree, TreeProblem
 from lorebank.vaults.evidence.ports import Verdicts
 from lorebank.vaults.record.descriptors import parse_descriptor
@@ -18,8 +17,10 @@ from lorebank.vaults.record.ontology import Ontology
 from lorebank.vaults.record.references import judged
 from lorebank.vaults.record.values import Finding, Record
 from lorebank.vaults.store.links import Links, Step
+from lorebank.vaults.store.meaning import Made
 from lorebank.vaults.store.passages import passage
 from lorebank.vaults.store.rows import Known
+from lorebank.vaults.store.sense import PartitionVectors
 from lorebank.vaults.store.values import Descriptor, Entry
 from lorebank.vaults.store.view import PartitionView
 
@@ -30,9 +31,11 @@ FED_AT_ONCE: Final = 10_000
 class Picture:
     """Draws one view after another of a partition, and feeds its search index."""
 
-    def __init__(self, partition: Partition, tree: Tree, verdicts: Verdicts) -> None:
+    def __init__(
+        self, partition: Partition, tree: Tree, verdicts: Verdicts, vectors: PartitionVectors
+    ) -> None:
         self._partition, self._tree, self._verdicts = partition, tree, verdicts
-        self._index = PassageIndex()
+        self._vectors, self._index = vectors, vectors.index()
         self._indexed: dict[int, Record] = {}
         self._links = Links()
         self._records: dict[str, Record] = {}
@@ -83,6 +86,19 @@ class Picture:
             self._verdicts,
             self._carry,
         )
+
+    def take(self, made: Sequence[Made]) -> None:
+        """Let the next view search by these vectors too."""
+        self._vectors.put(made, self._entries.values(), self._index)
+
+    def lacking(self) -> list[Entry]:
+        """The records of the last view that have no vector."""
+        return [] if self.complete else self._vectors.lacking(self._entries)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all records of the last view have one."""
+        return self._vectors.complete(len(self._indexed))
 
     def _step(self, path: str, known: Known | None, refused: Collection[str]) -> Step:
         """Take over what one file says by itself."""
@@ -145,16 +161,17 @@ class Picture:
     def _feed(self) -> None:
         """Bring the index to what the entries say."""
         wanted = {one.key: one.record for one in self._entries.values() if one.record is not None}
-        known = self._indexed
-        changed = sorted(key for key, record in wanted.items() if known.get(key) is not record)
-        gone = known.keys() - wanted.keys()
+        known, stale = self._indexed, self._vectors.stale(self._entries.values())
+        changed = sorted(k for k, record in wanted.items() if known.get(k) is not record or k in stale)
+        gone = (known.keys() - wanted.keys()) | stale
         mark = self._index.watermark + 1
+        if gone:  # first, because the index would keep the vector of a text with the same terms
+            self._index.apply((), gone, mark)
         for begin in range(0, len(changed), FED_AT_ONCE):
             part = changed[begin : begin + FED_AT_ONCE]
             self._index.apply([passage(key, wanted[key]) for key in part], (), mark)
-        if gone:
-            self._index.apply((), gone, mark)
         self._indexed = wanted
+        self._vectors.load(self._entries.values(), self._index)
 
     def _of_tree(self, problems: Iterable[TreeProblem]) -> Iterator[Finding]:
         top = f"{self._partition.folder}/"

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,9 @@ from lorebank.vaults.publish.tidying import Tidier
 from lorebank.vaults.store import making, manifest
 from lorebank.vaults.store.catalogue import Catalogue
 from lorebank.vaults.store.lane import Lane
+from lorebank.vaults.store.meaning import Made
 from lorebank.vaults.store.options import Options
+from lorebank.vaults.store.values import Entry
 from lorebank.vaults.store.view import PartitionView
 
 _TOP: Final = f"{PRIVATE.folder}/"
@@ -134,13 +137,16 @@ class Runtime:
             self._dirty.clear()
         if lines:
             catch_up(self.parts())
+        if not catalogue.complete:
+            self._ask_for_vectors(partition)
         return view
 
     def catalogue(self, partition: Partition) -> Catalogue:
         """In the lane: what is known of the partition's files."""
         found = self._catalogues.get(partition)
         if found is None:
-            found = Catalogue(partition, self.tree, self.state, self._verdicts, self._options.now)
+            now, meaning = self._options.now, self._options.meaning
+            found = Catalogue(partition, self.tree, self.state, self._verdicts, now, meaning)
             self._catalogues[partition] = found
             others = [one for one in self._catalogues if one not in (PRIVATE, partition)]
             for one in others[: max(len(others) + 1 - _CONVERSATIONS, 0)]:
@@ -150,6 +156,23 @@ class Runtime:
     def install(self, partition: Partition, rows: Sequence[CatalogueRow]) -> None:
         """In the lane: a publication wrote these down."""
         self.catalogue(partition).install(rows)
+        self._ask_for_vectors(partition)
+
+    def lacking(self, partition: Partition, most: int) -> list[tuple[Entry, str]]:
+        """Records without a vector, each with its title and its text as it is now; at most `most`."""
+        view = self.view(partition)
+        with self.lane.entered():
+            entries = self.catalogue(partition).lacking()
+        readable = ((entry, view.text(entry)) for entry in entries)
+        return list(islice(((entry, text) for entry, text in readable if text is not None), most))
+
+    def take_vectors(self, partition: Partition, model: str, made: Sequence[Made]) -> None:
+        """Keep the vectors whose text is still the same, and search by them."""
+        with self.lane.entered():
+            self.verify(partition)
+            if self.writable:
+                self.state.set_vectors(model, [(one.key, one.sha256, one.vector) for one in made])
+            self.catalogue(partition).take(made)
 
     def make_partition(self, partition: Partition) -> None:
         """In the lane: the folder of a conversation's partition, at its first save."""
@@ -196,6 +219,11 @@ class Runtime:
             git.close()
         self.tree.close()
         self.state.close()
+
+    def _ask_for_vectors(self, partition: Partition) -> None:
+        meaning = self._options.meaning
+        if meaning is not None and meaning.on:
+            meaning.soon(self.vault, partition)
 
     def _sound(self) -> Runtime:
         """The runtime, unless the store lost a part: then nothing is written any more."""
@@ -262,7 +290,8 @@ class Runtime:
         if now != before or now.inode != row.inode:
             raise StoreUnavailable(
                 reasons.PARTITION_CHANGED,
-                f"the folder {folder} was exchanged for another one; put the former one back",
+                f"the folder {folder} was exchanged for another one; put the former one back, or, where the "
+                "data was moved or copied on purpose, say so with 'lorebank vault accept --all'",
             )
 
     def _adopt(self, folder: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from lorebank.vaults import reasons
 from lorebank.vaults.store import making
 from lorebank.vaults.store.options import Options
 from lorebank.vaults.store.pool import MAX_OPEN, RuntimePool
+from lorebank.vaults.store.vectors import Embedding, VaultVectors
 
 # What works on open stores is loaded with the first of them, not when the server starts.
 if TYPE_CHECKING:
@@ -37,11 +39,13 @@ class KnowledgeVaults:
         *,
         options: Options | None = None,
         max_open: int = MAX_OPEN,
+        embedding: Embedding | None = None,
     ) -> None:
         self._folder, self._registry, self._resolver = folder, registry, resolver
-        self._options = options or Options()
         self._making = threading.Lock()
         self.pool = RuntimePool(self._opened, max_open)
+        self.vectors = None if embedding is None else VaultVectors(embedding, self.pool)
+        self._options = replace(options or Options(), meaning=self.vectors)
 
     def open(self, grant: VaultGrant) -> PartitionHandle:
         """See `values.Vaults`. A refused grant makes nothing."""
@@ -98,6 +102,8 @@ class KnowledgeVaults:
     def close(self) -> None:
         """End everything that is under way."""
         self.pool.close()
+        if self.vectors is not None:
+            self.vectors.close()
 
     def _ready(self, grant: VaultGrant) -> str:
         """The grant's store, made when this use may make it."""

@@ -13,6 +13,7 @@ from lorebank.errors import InvalidInput, NotFound, Unavailable
 from lorebank.search.snapshot import Snapshot
 from lorebank.storage.tree.ports import Tree
 from lorebank.vaults.evidence.ports import Verdicts
+from lorebank.vaults.record.frame import Broken, framed
 from lorebank.vaults.record.ontology import Ontology
 from lorebank.vaults.record.values import MAX_RECORD_BYTES, Finding
 from lorebank.vaults.store.rows import stamp_of
@@ -73,6 +74,13 @@ class PartitionView:
         if hashlib.sha256(raw).hexdigest() != entry.sha256:
             raise Unavailable(CHANGED)
         return raw
+
+    def text(self, entry: Entry) -> str | None:
+        """Title and body of a record; None when its file is not what this view has."""
+        try:
+            return None if entry.record is None else f"{entry.record.title}\n{framed(self.read(entry)).body}"
+        except (Unavailable, Broken):
+            return None
 
     @contextmanager
     def open_source(self, descriptor: Descriptor) -> Iterator[BinaryIO]:

@@ -58,7 +58,8 @@ def record_path(folder: str, record_id: str, taken: Iterable[str]) -> str:
 
 def roomy(folder: str, taken: Iterable[str]) -> str:
     """The folder itself, or the first of its numbered subfolders that has room."""
-    counts = Counter(path.rpartition("/")[0] for path in taken if path.startswith(f"{folder}/"))
+    top = f"{folder}/"
+    counts = Counter([path[: path.rindex("/")] for path in taken if path.startswith(top)])
     if counts[folder] < FILES_PER_FOLDER:
         return folder
     for number in range(1, SUBFOLDERS + 1):

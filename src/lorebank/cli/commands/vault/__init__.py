@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lorebank.cli.base import Group
+from lorebank.cli.commands.vault.accept import accept
 from lorebank.cli.commands.vault.browse import browse, diagnostics
 from lorebank.cli.commands.vault.conversations import conversations, grant, grants, revoke
 from lorebank.cli.commands.vault.maintenance import maintenance, reviews
@@ -40,6 +41,7 @@ for command in (
     token,
     check,
     resolve,
+    accept,
     import_store,
     skill,
 ):

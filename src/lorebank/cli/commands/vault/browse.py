@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import click
@@ -14,7 +14,9 @@ from lorebank.cli.output import Column, Printer, moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = ("page", "claim", "relationship")
-_ASIDE = ("text", "body", "citations", "evidence", "relations", "findings", "references")
+_ASIDE = ("text", "meta", "entities", "evidence", "relations", "claims", "findings")
+"""What is told below the names and values of a record, or in --json only."""
+_BY = {"relink": "the pass", "import": "an import"}
 
 
 @click.group(cls=Group)
@@ -79,11 +81,35 @@ def show_record(state: State, record_id: str, agent: str) -> None:
 
 def _show(printer: Printer, answer: dict[str, Any]) -> None:
     for record in answer.get("records", [answer]):
-        printer.pairs((name, value) for name, value in record.items() if name not in _ASIDE)
+        plain = ((name, value) for name, value in record.items() if name not in _ASIDE)
+        printer.pairs([*plain, *_joined(record)])
         printer.say()
-        printer.say(str(record.get("text") or record.get("body") or ""))
+        printer.say(str(record.get("text") or ""))
+        for finding in record.get("findings", ()):
+            printer.say(f"{_place(finding)}: {finding.get('message')}")
     for twin in answer.get("duplicates", ()):
         printer.say(str(twin.get("message")))
+
+
+def _joined(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What it is about, what it rests on, and what rests on it."""
+    for entity in record.get("entities") or ():
+        yield "about", f"{entity.get('title')} ({entity.get('id')})"
+    for one in record.get("evidence") or ():
+        checked = "" if one.get("verified") else " [not verified]"
+        lines = f", lines {one['lines']}" if one.get("lines") else ""
+        name = one.get("filename") or "source"
+        yield "evidence", f"{_quoted(one.get('quote'))}{name} {one.get('source')}{lines}{checked}"
+    for one in record.get("relations") or ():
+        other = one.get("other") or {}
+        named = f"{other.get('title')} ({other.get('id')})" if isinstance(other, dict) else str(other)
+        yield "relation", f"{'to' if one.get('direction') == 'out' else 'from'} {named}: {one.get('type')}"
+    for one in record.get("claims") or ():
+        yield "claim", f"{one.get('title')} ({one.get('id')})"
+
+
+def _quoted(text: str | None) -> str:
+    return f'"{text}", ' if text else ""
 
 
 @browse.command("history")
@@ -95,11 +121,15 @@ def show_history(state: State, record_id: str, agent: str) -> None:
     with state.api() as api:
         answer = api.get(of_agent(agent, "records", record_id, "history"))
     rows = [
-        (one.get("revision"), moment(one.get("at")), one.get("change"), one.get("agent") or "an editor")
+        (one.get("revision"), moment(one.get("at")), one.get("change"), _by(one))
         for one in answer.get("revisions") or answer.get("history") or []
     ]
     columns = (Column("revision", right=True), Column("time", whole=True), Column("change"), Column("by"))
     state.printer.result(answer, lambda: state.printer.table(columns, rows, "Nothing is known of it."))
+
+
+def _by(revision: dict[str, Any]) -> str:
+    return revision.get("agent") or _BY.get(str(revision.get("change")), "an editor")
 
 
 @click.command(cls=Command)

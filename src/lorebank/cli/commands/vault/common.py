@@ -47,12 +47,18 @@ def show_records(printer: Printer, records: Sequence[dict[str, Any]], empty: str
     """Records as a table; `id` is what 'show' takes."""
     columns = (Column("id", whole=True), Column("kind"), Column("title"), Column("state"), Column("updated"))
     printer.table(columns, [_row(one) for one in records], empty)
+    if any(one.get("withheld") for one in records):
+        printer.note(
+            "Withheld files stand under their path; 'lorebank vault diagnostics' says what is wrong."
+        )
 
 
 def _row(one: dict[str, Any]) -> tuple[Any, ...]:
+    if one.get("withheld"):
+        return ("", "", one.get("path"), "withheld", "")
     return (
         one.get("id"),
-        one.get("type") or one.get("kind"),
+        one.get("type") if one.get("kind") == "page" else one.get("kind"),
         one.get("title"),
         one.get("lifecycle") if one.get("valid", True) else f"{one.get('lifecycle')}, not valid",
         when(one.get("updatedAt"))[:10],

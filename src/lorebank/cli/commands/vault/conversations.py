@@ -75,7 +75,10 @@ def revoke(state: State, agent: str, session_key: str) -> None:
         answer = api.post(of_agent(agent, "grants", "revoke"), {"sessionKey": session_key})
 
     def human() -> None:
-        state.printer.say("The grant is gone." if answer["revoked"] else "There was no such grant.")
+        if not answer["revoked"]:
+            state.printer.say(f"There was no such grant; 'lorebank vault grants {agent}' shows them.")
+            return
+        state.printer.say("The grant is gone.")
         state.printer.note(answer["note"])
 
     state.printer.result(answer, human)

@@ -11,6 +11,9 @@ from lorebank.cli.commands.access.common import without_none
 from lorebank.cli.commands.vault.common import knowledge, of_agent
 from lorebank.cli.output import Column, Printer
 
+NO_AGENT = "No agent is known yet, or none that your policies name."
+NO_STORE = "There is no store yet that you may see; an agent's first use makes one."
+
 
 @click.command(cls=Command)
 @pass_state
@@ -29,9 +32,9 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
         printer.say(f"No store can be used: {answer['problem']}")
         return
     agents = [(one["agent"], _named(one["binding"]), _status(one)) for one in answer["agents"]]
-    printer.table((Column("agent"), Column("store"), Column("state")), agents, "No agent is known yet.")
+    printer.table((Column("agent"), Column("store"), Column("state")), agents, NO_AGENT)
     rows = [
-        (_named(one["binding"]) or one["name"], one["vaultId"], one["use"], _status(one), one["agents"])
+        (_named(one["binding"]) or one["name"], one["vaultId"], one["use"], _status(one), len(one["agents"]))
         for one in answer["stores"]
     ]
     columns = (
@@ -39,9 +42,11 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
         Column("vault", whole=True),
         Column("use"),
         Column("state"),
-        Column("agents"),
+        Column("agents", right=True),
     )
-    printer.table(columns, rows, "There is no store yet; an agent's first use makes one.")
+    printer.table(columns, rows, NO_STORE)
+    if answer["semantic"]["problem"]:
+        printer.note(f"Search by meaning: {answer['semantic']['problem']}.")
 
 
 def _named(binding: str) -> str:
@@ -50,7 +55,9 @@ def _named(binding: str) -> str:
 
 
 def _status(one: dict[str, Any]) -> str:
-    return f"{one['status']}: {one['reason']}" if one["reason"] else str(one["status"]).replace("_", " ")
+    status, reason = str(one["status"]), str(one["reason"] or "")
+    said = reason if reason.startswith(status) else ": ".join(filter(None, (status, reason)))
+    return said.replace("_", " ")
 
 
 @click.command(cls=Command)

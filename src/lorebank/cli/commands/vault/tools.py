@@ -65,7 +65,7 @@ def audience_options(command: F) -> F:
     default=LIFETIME,
     show_default=True,
     metavar="SECONDS",
-    help="For how long it is valid.",
+    help="For how long it is valid; servers take at most their audience_lifetime.",
 )
 @pass_state
 def token(state: State, /, lifetime: int, **audience: Any) -> None:

@@ -24,9 +24,18 @@ def check(state: State, read_all: bool) -> int:
     """
     with state.api() as api:
         result = run_task(state, api, knowledge("check"), {"readAll": read_all}, "check")
-    problems = _problems(result.get("stores") or {})
+        told = _of_settings(api.get(knowledge("stores")))
+    problems = told | _problems(result.get("stores") or {})
+    result["settings"] = [said for found in told.values() for said in found]
     state.printer.result(result, lambda: _show(state.printer, problems))
     return FAILED if problems else OK
+
+
+def _of_settings(stores: dict[str, Any]) -> dict[str, list[str]]:
+    """What keeps agents from their stores, though the stores may be whole."""
+    found = {"knowledge settings": [str(stores["problem"])]} if stores["problem"] else {}
+    twice = (one["agent"] for one in stores["agents"] if one["status"] == "duplicate")
+    return found | {f"agent {agent}": ["is in two named stores; take it out of one"] for agent in twice}
 
 
 def _problems(stores: Any) -> dict[str, list[str]]:
@@ -46,7 +55,7 @@ def _show(printer: Printer, problems: dict[str, list[str]]) -> None:
         for problem in found:
             printer.say(problem, indent=2)
     if not problems:
-        printer.say("Nothing is wrong.")
+        printer.say("Nothing is wrong. 'lorebank vault diagnostics' looks at what records say.")
 
 
 @click.command(cls=Command)
@@ -96,21 +105,32 @@ def import_store(state: State, directory: str, name: str | None, agent: str | No
             _show_imported(state, store)
         for source, reason in dict(result.get("failed", {})).items():
             state.printer.raw(f"{one_line(source)} is not imported: {one_line(reason)}")
-        state.printer.say("See 'lorebank vault stores'; 'lorebank vault use-shared' lets an agent use one.")
+        state.printer.say(_next(agent, name))
 
     state.printer.result(result, human)
 
 
+def _next(agent: str | None, name: str | None) -> str:
+    if agent is not None:
+        return f"{agent} uses it unless the store map names another one; see 'lorebank vault stores'."
+    return f"'lorebank vault use-shared AGENT {name or 'NAME'}' lets an agent use it."
+
+
 def _show_imported(state: State, store: dict[str, Any]) -> None:
     """One new store, and what was left out of it."""
-    whose = f"store '{store['name']}'" if store["name"] else f"{store['agent']}'s own store"
+    whose = f"the store '{store['name']}'" if store["name"] else f"{store['agent']}'s own store"
     records, withheld, sources = (
         sum(part[key] for part in store["partitions"]) for key in ("records", "withheld", "sources")
     )
     state.printer.raw(
-        f"{one_line(store['source'])} is the {one_line(whose)} now ({store['vaultId']}): {records} records, "
+        f"{one_line(store['source'])} is {one_line(whose)} now ({store['vaultId']}): {records} records, "
         f"{withheld} withheld, {sources} retained files, {store['commits']} commits of history."
     )
+    if withheld:
+        state.printer.raw(
+            "  Withheld files are kept as they are and answer nothing, because they are no records or lie in "
+            "the wrong place;\n  'lorebank vault diagnostics --agent AGENT' tells what each one lacks."
+        )
     for problem in store["problems"]:
         state.printer.raw(f"  {one_line(problem['path'])}: {one_line(problem['message'])}")
     if store["truncated"]:

@@ -74,6 +74,10 @@ SET access = excluded.access, granted_by = excluded.granted_by, granted_at = exc
 -- Removes one.
 DELETE FROM grants WHERE agent = :agent AND session_key = :session_key
 
+-- stands_for_a_session --
+-- Whether a UUID is what another session id was given.
+SELECT 1 FROM sessions WHERE uuid = :uuid
+
 -- add_session --
 -- Notes the UUID of a session id.
 INSERT INTO sessions (session_id, uuid) VALUES (:session_id, :uuid) ON CONFLICT DO NOTHING

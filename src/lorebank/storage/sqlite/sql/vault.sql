@@ -56,6 +56,14 @@ UPDATE catalogue SET path = ? WHERE key = ?
 UPDATE catalogue SET folder = ?, path = ?, kind = ?, inode = ?, size = ?, mtime_ns = ?, ctime_ns = ?, sha256 = ?,
     revision = ?, record = ?, findings = ? WHERE key = ?
 
+-- drop_known_vector --
+-- Before a file is written down by its key: the vector of another text.
+DELETE FROM vectors WHERE key = ? AND key IN (SELECT key FROM catalogue WHERE key = ? AND sha256 <> ?)
+
+-- drop_vector_at --
+-- The same before it is written down by its place.
+DELETE FROM vectors WHERE key IN (SELECT key FROM catalogue WHERE folder = ? AND path = ? AND sha256 <> ?)
+
 -- drop_file --
 -- A file that is gone; its vector goes with it.
 DELETE FROM catalogue WHERE folder = ? AND key = ?
@@ -177,10 +185,10 @@ INSERT INTO verdicts (key, stamp, verdict) VALUES (:key, :stamp, :verdict)
 ON CONFLICT (key) DO UPDATE SET stamp = excluded.stamp, verdict = excluded.verdict
 
 -- vectors --
--- (key, model, vector) of a partition.
-SELECT v.key, v.model, v.vector FROM catalogue c JOIN vectors v ON v.key = c.key WHERE c.folder = :folder
+-- (key, model, SHA-256 of the file that it was made from, vector) of a partition.
+SELECT v.key, v.model, c.sha256, v.vector FROM catalogue c JOIN vectors v ON v.key = c.key WHERE c.folder = :folder
 
 -- set_vector --
--- The newest vector counts; a key that is gone is left out.
-INSERT INTO vectors (key, model, vector) SELECT key, ?, ? FROM catalogue WHERE key = ?
+-- The newest vector counts; a file that is gone or is another one by now is left out.
+INSERT INTO vectors (key, model, vector) SELECT key, ?, ? FROM catalogue WHERE key = ? AND sha256 = ?
 ON CONFLICT (key) DO UPDATE SET model = excluded.model, vector = excluded.vector
