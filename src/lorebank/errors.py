@@ -76,10 +76,15 @@ class Unauthenticated(LorebankError):
 
 
 class Forbidden(LorebankError):
-    """A valid credential that may not do this. 403, the same whether or not the target exists."""
+    """A valid credential that may not do this. 403, the same whether or not the target exists. `why` is a
+    sentence that goes to the audit log only, where the message must not say it."""
 
     code = "forbidden"
     status = 403
+
+    def __init__(self, message: str, *, why: str = "", cause: BaseException | None = None) -> None:
+        super().__init__(message, cause=cause)
+        self.why = why
 
 
 class NotFound(LorebankError):

@@ -165,6 +165,11 @@ def test_a_denied_call_tells_nothing_of_the_store_and_records_no_session() -> No
     assert type(sandboxed) is Forbidden
     assert world.refusal(conversation(agent="gone")).message == sandboxed.message
     assert world.refusal(conversation(sandboxed=True), KNOWLEDGE_SAVE).message == "knowledge:save denied"
+    assert [one.reason for one in world.audit.events] == [
+        "the agent is sandboxed",
+        "the host has removed this agent",
+        "the agent is sandboxed",
+    ], "the audit log tells what the answer does not"
     assert not world.facts.recorded
 
 

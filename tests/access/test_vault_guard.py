@@ -106,6 +106,7 @@ class World:
             Operation("save", KNOWLEDGE_SAVE, Scope.AUDIENCE, self.tool),
             Operation("browse", KNOWLEDGE_READ, Scope.AGENT, self.browse),
             Operation("assign", KNOWLEDGE_ADMIN, Scope.AGENT, self.assign),
+            Operation("assigned", KNOWLEDGE_ADMIN, Scope.AGENT, self.assign, reads=True),
             Operation("agents", KNOWLEDGE_READ, Scope.AGENTS, self.agents),
         )
         self.guard = Guard(context, resolver, {one.name: one for one in operations})
@@ -239,6 +240,17 @@ def test_what_happens_is_written_down() -> None:
         ("save", "error", "agent:main", 503),
     ]
     assert world.audit.durable == [True, False, False, True, False]
+
+
+def test_a_list_of_what_an_action_changes_is_a_read() -> None:
+    world = World()
+    world.run("assigned", ALICE, agent_id="main")
+    assert [(one.operation, one.outcome) for one in world.audit.events] == [("assigned", "allow")]
+    assert world.audit.durable == [False]
+    answered = world.answer("assigned", ALICE, agent_id="main")
+    world.roles.revoked = True
+    world.facts.epoch.advance()
+    refused(answered.confirm)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_some_claims_are_always_needed(name: str) -> None:
         ("visibility", True),
         ("visibility", ["conversation"]),
         ("session_key", "a\x00b"),
-        ("session_key", "k" * 513),
+        ("session_key", "k" * 1025),
         ("session_id", 5),
         ("session_id", "\ud800"),
         ("invocation", {"id": 1}),

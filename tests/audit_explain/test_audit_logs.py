@@ -11,6 +11,7 @@ import pytest
 from audited import LOGS, Audited, allow, refused
 
 from lorebank.cli.api import Api, bank_path
+from lorebank.cli.wire import path
 
 SUMMARY = {"id", "action", "transport", "bank_id", "started_at", "ended_at", "duration_ms", "metadata"}
 METADATA = {"principal", "client", "outcome", "determining", "reason", "request_id", "target", "seq", "hash"}
@@ -70,6 +71,20 @@ def test_a_refusal_tells_why_and_by_whom(server: Audited) -> None:
     assert data["determining"] == ["of-intern#1"] and data["reason"] == "a deny statement matches"
     assert data["request_id"]
     assert server.rows(request_id=data["request_id"]) == [row]
+
+
+def test_rows_are_found_by_their_operation(server: Audited) -> None:
+    grants = path("v1", "lorebank", "knowledge", "agents", "main", "grants")
+    server.root.put(grants, {"sessionKey": "k", "access": "read"})
+    server.root.get(grants)
+    given = server.rows(operation="grant_knowledge_access")
+    assert [one["metadata"]["outcome"] for one in given] == ["done", "allow"]
+    (listed,) = server.rows(operation="list_knowledge_grants")
+    assert listed["metadata"]["outcome"] == "allow", "a read has one row"
+    assert server.rows(operation="grant_knowledge") == server.rows(operation='"') == []
+    server.retain("notes", "Mara moves to Oslo.")
+    whole = server.root.get(logs("notes"), operation="retain_memories")
+    assert whole["total"] == 2 and server.root.get(logs("notes"), operation="x")["total"] == 0
 
 
 def test_no_content_is_ever_written_down(server: Audited) -> None:

@@ -27,6 +27,15 @@ def test_rows_are_listed_and_filtered(plain: Lorebank) -> None:
     assert rows[0]["started_at"][:19].replace("T", " ") in shown
 
 
+def test_the_operation_stands_behind_an_action_that_opens_several(plain: Lorebank) -> None:
+    plain.ok("vault", "grant", "main", "agent:main:group:7", "read")
+    plain.ok("vault", "grants", "main")
+    shown = plain.ok("audit", "list", "--operation", "list_knowledge_grants", COLUMNS="80")
+    assert shown.count("knowledge:admin") == shown.count("list_knowledge_grants") == 1
+    rows = plain.json("audit", "list", "--operation", "grant_knowledge_access")["items"]
+    assert [one["metadata"]["outcome"] for one in rows] == ["done", "allow"]
+
+
 def test_a_reason_is_shown_where_something_was_refused(plain: Lorebank) -> None:
     key = plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes").strip()
     assert "allow:" not in plain.ok("audit", "list", COLUMNS="80")

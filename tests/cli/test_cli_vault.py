@@ -17,6 +17,8 @@ from lorebank.cli.failures import CliError, next_step
 from lorebank.clock import now
 from lorebank.http.routes import knowledge
 from lorebank.skills import skill_text
+from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
+from lorebank.vaults.assignments.host import Host
 
 GROUP = ("--session-key", "agent:main:group:7", "--session-id", "33333333-3333-4333-8333-333333333333")
 
@@ -104,11 +106,11 @@ def test_the_pass_is_run_by_hand_and_shown(plain: Lorebank) -> None:
     done = plain.json("vault", "maintenance", "run")
     assert (done["linked"], done["left"]) == (1, 1)
     shown = plain.ok("vault", "maintenance", "status", COLUMNS="120")
-    assert "30 3 * * *" in shown and "requested, 1 claims left" in shown
+    assert "30 3 * * *" in shown and "requested, 1 claim left" in shown
     [review] = plain.json("vault", "reviews", "list")["reviews"]
     plain.ok("vault", "reviews", "take", review["id"])
     plain.ok("vault", "reviews", "answer", review["id"], "enqueued")
-    assert "enqueued, 1 claims left" in plain.ok("vault", "maintenance", "status", COLUMNS="120")
+    assert "enqueued, 1 claim left" in plain.ok("vault", "maintenance", "status", COLUMNS="120")
     assert "Nothing waits" in plain.ok("vault", "reviews", "list")
     assert ask(plain, "knowledge_relink", {"dryRun": True})["linked"] == 0
     configure(plain, operatorRead=True)
@@ -219,10 +221,19 @@ def test_a_check_tells_what_keeps_agents_from_whole_stores(plain: Lorebank) -> N
     configure(plain, stores={"one": {"agents": ["main"]}, "two": {"agents": ["main"]}})
     done = plain.run("vault", "check")
     assert done.returncode == 1 and "agent main" in done.stdout
+    assert "processed 1, total 1" in done.stderr.splitlines()[-1]
+    done = plain.run("doctor")
+    assert done.returncode == 1 and "agent main" in done.stdout and "Nothing is wrong" not in done.stdout
     assert "duplicate membership" in plain.ok("vault", "stores", COLUMNS="120")
     configure(plain, operatorReads=True)
     done = plain.run("vault", "check")
     assert done.returncode == 1 and "operatorReads" in done.stdout
+    assert "operatorReads" in json.loads(plain.run("vault", "check", "--json").stdout)["settings"][0]
+    done = plain.run("doctor")
+    assert done.returncode == 1 and "operatorReads" in done.stdout
+    told = plain.fails("vault", "tool", "knowledge_ontology", "--owner", code=5)
+    assert (told["code"], told["reason"]) == ("unavailable", "config_invalid")
+    assert "(config invalid)" in plain.run("vault", "tool", "knowledge_ontology", "--owner").stderr
 
 
 def test_markdown_that_is_no_record_is_told_when_it_is_imported(plain: Lorebank, tmp_path: Path) -> None:
@@ -230,6 +241,52 @@ def test_markdown_that_is_no_record_is_told_when_it_is_imported(plain: Lorebank,
     (tmp_path / "notes" / "monday.md").write_text("# Monday\n", encoding="utf-8")
     told = plain.ok("vault", "import", str(tmp_path / "notes"), "--name", "notes")
     assert "0 records, 1 withheld" in told and "they are no records" in told
+
+
+def test_what_is_left_out_of_an_import_is_one_sentence(plain: Lorebank, tmp_path: Path) -> None:
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / "deep" / "link.md").symlink_to("monday.md")
+    told = plain.ok("vault", "import", str(tmp_path / "notes"), "--name", "notes")
+    assert "  deep/link.md is not imported: it is a symbolic link\n" in told
+
+
+def test_the_file_to_mend_comes_before_those_that_miss_it(plain: Lorebank) -> None:
+    configure(plain, operatorRead=True)
+    mara = ask(plain, "knowledge_save_page", {"title": "Mara Olsen", "type": "person", "body": "Tea."})["id"]
+    ask(
+        plain,
+        "knowledge_remember",
+        {"text": "Mara Olsen prefers tea", "claimKind": "fact", "subject": mara},
+    )
+    [page] = (plain.data_dir / "knowledge" / "stores").glob("*/vault/private/people/*.md")
+    page.write_text(page.read_text("utf-8").replace("id:", "id: [", 1), encoding="utf-8")
+    found = json.loads(plain.run("vault", "diagnostics", "--json").stdout)["findings"]
+    assert found[0]["path"].startswith("people/") and found[0]["id"] is None
+    [missed] = [one for one in found if one["rule"] == "reference.entity"]
+    assert missed["path"] == f"claims/{missed['id']}.md" and mara in missed["message"]
+    assert "take it out" in missed["message"] and found.index(missed) > 0
+
+
+def test_an_agent_that_no_host_has_is_said_to_be_unknown(plain: Lorebank) -> None:
+    assert "reported its agents" in plain.run("vault", "grants", "sales").stderr
+    assert plain.json("vault", "grants", "sales")["reported"] is None
+    registry = SqliteKnowledgeRegistry(plain.data_dir / "knowledge", None)
+    Host(registry).report(["main"], [])
+    registry.close()
+    for command in ("grants", "conversations"):
+        assert "No host has an agent 'sales'" in plain.run("vault", command, "sales").stderr
+    assert plain.run("vault", "grants", "main").stderr == ""
+    told = plain.fails("vault", "use-shared", "sales", "nosuch", code=3)
+    assert "vault stores" in told["message"]
+
+
+def test_what_one_may_do_with_an_agents_knowledge_stands_among_ones_rights(plain: Lorebank) -> None:
+    plain.ok("access", "give", "readonly", "--user", "bob", "--bank", "notes")
+    key = plain.ok("access", "key", "create", "--user", "bob").strip()
+    told = plain.run("access", "rights", "agent:main", "--api-key", key, COLUMNS="200")
+    assert "knowledge: may not  read, write, admin" in told.stdout and "access explain" in told.stderr
+    assert "knowledge: may  read, write, admin" in plain.ok("access", "rights", "agent:main", COLUMNS="200")
+    assert "knowledge" not in plain.json("access", "rights", "main")
 
 
 def test_what_cannot_be_resolved_or_imported_is_said(plain: Lorebank, tmp_path: Path) -> None:

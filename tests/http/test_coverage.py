@@ -257,8 +257,27 @@ async def test_without_a_valid_key_nothing_answers(client: Any, banks: OneBank, 
         async with client(key) as http:
             answer = await http.request(one.method, _url(one, "team"), **_body(one))
         assert answer.status_code == 401
-        assert list(answer.json()) == ["detail"] and "key" in answer.json()["detail"]
+        tool = OPERATIONS[one.operation].action in AUDIENCE_ONLY
+        said = "no valid credential: send one audience token" if tool else "key"
+        assert list(answer.json()) == ["detail"] and said in answer.json()["detail"]
     assert not banks.opened
+
+
+async def test_a_tool_that_does_not_exist_is_answered_with_those_that_do(client: Any) -> None:
+    async with client(None) as http:
+        answer = await http.post("/v1/lorebank/knowledge/tools/nosuch", json={})
+        assert answer.status_code == 404
+        for one in BINDINGS:
+            tool = OPERATIONS[one.operation].scope is Scope.AUDIENCE
+            assert (one.operation in answer.json()["detail"]) is tool
+        assert (await http.get("/v1/lorebank/knowledge/tools/knowledge_get")).status_code == 405
+        assert (await http.get("/v1/lorebank/knowledge/nosuch")).json() == {"detail": "Not Found"}
+
+
+def test_a_list_of_what_operators_and_hosts_change_is_a_read() -> None:
+    """It has one row in the audit log, and is confirmed before it is sent."""
+    ours = [one for one in BINDINGS if one.path.startswith("/v1/lorebank/") and one.method == "GET"]
+    assert ours and not [one.operation for one in ours if OPERATIONS[one.operation].writing]
 
 
 @pytest.mark.parametrize("one", GUARDED, ids=names(GUARDED))

@@ -124,3 +124,22 @@ async def test_the_description_has_every_route_and_the_real_models(stage: Any) -
     assert json.dumps(document).count("#/components/schemas/") > 10
     listing = document["paths"]["/v1/default/banks/{bank_id}/memories/list"]["get"]["parameters"]
     assert {"limit", "tags", "start_date"} <= {one["name"] for one in listing if one["in"] == "query"}
+
+
+async def test_the_description_says_what_each_argument_of_a_knowledge_tool_means(stage: Any) -> None:
+    async with stage.client(key=None) as client:
+        document = (await client.get("/openapi.json")).json()
+    schemas = document["components"]["schemas"]
+    tools = [one["post"] for path, one in document["paths"].items() if "/knowledge/tools/" in path]
+    names = [
+        schema["$ref"].rpartition("/")[2]
+        for tool in tools
+        for kind, content in tool["requestBody"]["content"].items()
+        if "$ref" in (schema := content["schema"]) and kind == "application/json"
+    ]
+    assert len(names) == len(tools) - 1, "a file comes as a form"
+    for name in (*names, "AttachFileRequest"):
+        arguments = schemas[name]["properties"]
+        assert arguments and all(one.get("description") for one in arguments.values()), name
+    answers = schemas["AnswerReviewRequest"]["properties"]["outcome"]["enum"]
+    assert answers == ["enqueued", "skipped", "unavailable", "failed"]

@@ -147,7 +147,7 @@ class World:
 
 
 def _agents() -> dict[str, Caller]:
-    """An agent for its owner, and one in a conversation. A name that users and banks have too gives nothing."""
+    """An agent for its owner, and one in a conversation. The name of a user or a bank gives nothing."""
 
     def agent(valid: bool = True, **claims: Any) -> Caller:
         def fresh() -> str:

@@ -1,4 +1,4 @@
-"""How to ask the routes of knowledge: one entry an operation, and audience tokens made as a host makes them."""
+"""How to ask the routes of knowledge: one entry an operation. Audience tokens, made as a host makes them."""
 
 from __future__ import annotations
 

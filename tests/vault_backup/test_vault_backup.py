@@ -62,7 +62,8 @@ class Data:
 
     def care(self) -> KnowledgeCare:
         stores = self.stores
-        return KnowledgeCare(stores.folder, stores.registry, stores.vaults, stores.config, self.path)
+        parts = (stores.folder, stores.registry, stores.vaults, stores.config, self.path, stores.facts)
+        return KnowledgeCare(*parts)
 
     def backup(self) -> tuple[Path, list[str]]:
         copy = self.path.parent / "copy"

@@ -311,7 +311,7 @@ def test_1_3_29_a_read_grant_is_told_the_index_and_recent_changes(vault: MadeVau
     vault.claim("A text.", entities=[ann])
     reader.note(ann, 1, "people/ann.md", b"")
     answer = recent.run(reader, ContextAsk())
-    assert f"- Ann Miller (also Annie) [{ann}, 1 claims]" in answer["text"]
+    assert f"- Ann Miller (also Annie) [{ann}, 1 claim]" in answer["text"]
     assert answer["recent"][0]["title"] == "Ann Miller"
     assert "knowledge_search" in answer["text"]
 

@@ -11,8 +11,8 @@ import pytest
 for _room in ("system", "isolation"):
     sys.path.insert(0, str(Path(__file__).parents[1] / _room))
 
-from agents_world import SETTINGS, AgentsWorld
-from live_server import Server
+from agents_world import SETTINGS, AgentsWorld  # noqa: E402
+from live_server import Server  # noqa: E402
 
 
 @pytest.fixture(scope="session")

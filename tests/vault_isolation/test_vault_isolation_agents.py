@@ -1,5 +1,5 @@
-"""The authority table of seed 000, row by row, against every tool, over HTTP: what an agent reaches is its own
-partition; nothing else shows, and what is elsewhere answers like what never was."""
+"""The authority table of seed 000, row by row, against every tool, over HTTP: what an agent reaches is its
+own partition; nothing else shows, and what is elsewhere answers like what never was."""
 
 from __future__ import annotations
 

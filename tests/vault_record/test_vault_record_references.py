@@ -122,7 +122,8 @@ def test_1_5_47_a_reference_into_another_partition_is_like_one_to_nothing() -> N
         talk.files = {path: data for path, data in talk.files.items() if not path.endswith(".md")}
         talk.claim("Anna sings.", source, id="c", entities=[target])
         messages = {(one.rule, one.line, one.message) for one in talk.view().findings}
-        assert messages == {("reference.entity", 15, "no record of this partition has this id")}
+        said = f"no record of this partition has the id '{target}'; mend the id, or take it out"
+        assert messages == {("reference.entity", 15, said)}
 
 
 def test_records_and_findings_are_stored_and_read_back_equal() -> None:

@@ -83,6 +83,7 @@ class AuditQuery:
     outcome: str | None = None
     transport: str | None = None
     request_id: str | None = None
+    operation: str | None = None
     start: Micros | None = None
     end: Micros | None = None
     on_banks: bool = False

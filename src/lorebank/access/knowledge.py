@@ -6,6 +6,7 @@ The snapshot is replaced whole, and the access epoch rises afterwards.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -113,6 +114,18 @@ class KnowledgeData:
             return Membership(agent, "duplicate")
         binding = f"named:{named[0].name}" if named else f"own:{agent}"
         return Membership(agent, "named" if named else "own", binding, self.bindings.get(binding))
+
+    def faults(self) -> list[str]:
+        """What keeps agents from their stores although these may be whole, each as a sentence."""
+        if self.problem is not None:
+            return [f"knowledge settings: {self.problem}"]
+        listed = [agent for store in self.settings.stores.values() for agent in set(store.agents)]
+        twice = sorted(agent for agent, times in Counter(listed).items() if times > 1)
+        return [
+            f"agent {agent}: is in two named stores; take it out of one"
+            for agent in twice
+            if agent not in self.removed
+        ]
 
     def grant_for(self, agent: str, session_key: str) -> ConversationGrant | None:
         """The most specific grant that covers the conversation (statements 1.3.26-27)."""

@@ -82,7 +82,7 @@ class VaultResolver:
         audience = self._audience_of(principal, action)
         agent = audience.agent
         if agent in data.removed:
-            raise Forbidden(f"{action} denied")
+            raise Forbidden(f"{action} denied", why="the host has removed this agent")
         private, may_save, via = _reach(data, audience)
         saving = action == KNOWLEDGE_SAVE
         if saving and not may_save:
@@ -117,7 +117,9 @@ class VaultResolver:
         audience = principal.audience
         if principal.kind != "agent" or audience is None or principal.id != audience.agent:
             raise Forbidden(f"{action} denied: it needs the audience token of an agent's host")
-        if action not in AUDIENCE_ONLY or audience.sandboxed:
+        if audience.sandboxed:
+            raise Forbidden(f"{action} denied", why="the agent is sandboxed")
+        if action not in AUDIENCE_ONLY:
             raise Forbidden(f"{action} denied")
         self._check_current(audience)
         return audience
@@ -328,7 +330,8 @@ class VaultResolver:
         target: str | None,
     ) -> None:
         outcome: Outcome = "failure" if isinstance(exc, Unavailable) else "deny"
-        event = self._event(principal, action, outcome, bank, operation, target, reason=exc.message)
+        reason = (isinstance(exc, Forbidden) and exc.why) or exc.message
+        event = self._event(principal, action, outcome, bank, operation, target, reason=reason)
         self.resolver.audit.record(event, durable=False)
 
 

@@ -95,7 +95,7 @@ def build_knowledge(settings: Settings, epoch: Epoch, resolver: Resolver, embedd
         upkeep=KnowledgeUpkeep(folder, registry, vaults, deciding),
         embed=_questions(embedding),
     )
-    care = KnowledgeCare(folder, registry, vaults, settings.knowledge_file, settings.data_dir)
+    care = KnowledgeCare(folder, registry, vaults, settings.knowledge_file, settings.data_dir, facts)
     return Shelf(knowledge, vaults, registry, maintenance, care, lock)
 
 

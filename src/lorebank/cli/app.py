@@ -126,9 +126,12 @@ def _invoke(state: State, argv: Sequence[str]) -> int:
 
 def _fail(error: CliError, state: State, hint: str = "") -> int:
     if state.as_json:
-        print(json.dumps({"error": {"code": error.code, "message": error.message}}), file=sys.stderr)
+        told = {"code": error.code, "message": error.message}
+        told |= {"reason": error.reason} if error.reason else {}
+        print(json.dumps({"error": told}), file=sys.stderr)
     else:
-        print(_wrapped(safe(f"lorebank: {error.message}\n{hint or next_step(error)}")), file=sys.stderr)
+        why = f" ({error.reason.replace('_', ' ')})" if error.reason else ""
+        print(_wrapped(safe(f"lorebank: {error.message}{why}\n{hint or next_step(error)}")), file=sys.stderr)
     return error.exit_code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lorebank.errors import LorebankError, printable
+from lorebank.errors import LorebankError, StoreUnavailable, printable
 
 OK = 0
 FAILED = 1
@@ -42,13 +42,15 @@ _STATUS = {
 
 
 class CliError(Exception):
-    """A failure that is told in one message; `code` is stable, `exit_code` is the process's."""
+    """A failure that is told in one message; `code` is stable, `exit_code` is the process's. `reason` is the
+    code of what keeps a knowledge store from being used, empty for everything else."""
 
-    def __init__(self, code: str, message: str, exit_code: int) -> None:
+    def __init__(self, code: str, message: str, exit_code: int, reason: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = printable(message)
         self.exit_code = exit_code
+        self.reason = reason
 
 
 def usage(message: str) -> CliError:
@@ -105,14 +107,17 @@ def _denied(action: str) -> str:
 def from_error(error: LorebankError) -> CliError:
     """The failure that a lorebank error inside this process means."""
     _, exit_code = _STATUS.get(error.status, ("", FAILED))
-    return CliError(error.code, error.message, exit_code)
+    reason = error.reason if isinstance(error, StoreUnavailable) else ""
+    return CliError(error.code, error.message, exit_code, reason)
 
 
 def from_response(status: int, body: Any) -> CliError:
     """The failure that an HTTP error answer means."""
     code, exit_code = _STATUS.get(status, ("failed", FAILED))
-    detail = body.get("detail") if isinstance(body, dict) else None
-    return CliError(code, _words(detail) or f"the server answered with status {status}", exit_code)
+    told: dict[str, Any] = body if isinstance(body, dict) else {}
+    message = _words(told.get("detail")) or f"the server answered with status {status}"
+    reason = told.get("reason")
+    return CliError(code, message, exit_code, reason if isinstance(reason, str) else "")
 
 
 def _words(detail: Any) -> str:

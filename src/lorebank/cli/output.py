@@ -75,11 +75,13 @@ def size(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A table's column. `whole` keeps its values unbroken; `right` aligns numbers."""
+    """A table's column. `whole` keeps its values unbroken; `right` aligns numbers; `least` is its smallest
+    width in characters, 0 for none."""
 
     title: str
     whole: bool = False
     right: bool = False
+    least: int = 0
 
 
 class Printer:
@@ -139,7 +141,13 @@ class Printer:
         made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
         for column in columns:
             justify: Literal["right", "left"] = "right" if column.right else "left"
-            made.add_column(column.title, no_wrap=column.whole, justify=justify, overflow="fold")
+            made.add_column(
+                column.title,
+                no_wrap=column.whole,
+                justify=justify,
+                overflow="fold",
+                min_width=column.least or None,
+            )
         for row in rows:
             made.add_row(*(_text(one_line(cell)) for cell in row))
         if made.row_count:

@@ -24,6 +24,7 @@ from lorebank.http.exchange import KEY, Exchange, request_id
 from lorebank.http.local import check_bound_to_loopback, check_local
 from lorebank.http.logs import log_cause, log_exchange
 from lorebank.http.openapi import Description
+from lorebank.http.routes import knowledge
 from lorebank.http.routes.all import BINDINGS
 from lorebank.metrics import Metrics
 from lorebank.service.guard import Guard
@@ -92,7 +93,7 @@ class App:
             exchange.status = CLIENT_GONE
             return
         except HTTPException as exc:
-            answer = routing_answer(exc)
+            answer = routing_answer(exc, knowledge.missing_tool(scope["path"]))
         except LorebankError as exc:
             told = _confirmed(exc)
             exchange.code = told.code

@@ -87,6 +87,7 @@ class Endpoint:
         if operation is None:
             raise Bug(f"route {binding.method} {binding.path} names no operation: '{binding.operation}'")
         self._public = operation.scope is OperationScope.PUBLIC
+        self._tool = operation.scope is OperationScope.AUDIENCE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -108,7 +109,7 @@ class Endpoint:
             await _send_confirmed(ready.answer, ready.confirm, send)
 
     def _arrive(self, headers: Headers, exchange: Exchange) -> Arrival:
-        return self._serving.entrance.arrive(headers, in_process=exchange.transport == "cli")
+        return self._serving.entrance.arrive(headers, in_process=exchange.transport == "cli", tool=self._tool)
 
     async def _refuse(self, error: Unauthenticated, exchange: Exchange) -> None:
         write = self._serving.entrance.note(error, self.operation, exchange)

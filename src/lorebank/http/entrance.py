@@ -24,6 +24,9 @@ LOCAL = Arrival(Principal(kind="local", id="local", keyless=True))
 """Who calls a server without keys."""
 OWNER = Arrival(Principal(kind="local", id="local"))
 """Who works without a server: the owner of the data directory."""
+NO_TOKEN = "no valid credential: send one audience token as 'Authorization: Bearer TOKEN'"
+"""What an agent is told who has sent nothing that is known here."""
+_UNKNOWN = ("an API key is required", "the API key is not valid", "send exactly one")
 REFUSALS_PER_SECOND = 20
 """Rows of refused credentials a second at most: guessing must not fill the disk."""
 
@@ -87,9 +90,17 @@ class Entrance:
         self._guard = guard
         self._refusals = Refusals()
 
-    def arrive(self, headers: Headers, *, in_process: bool = False) -> Arrival:
+    def arrive(self, headers: Headers, *, in_process: bool = False, tool: bool = False) -> Arrival:
         """Who asks; `Unauthenticated` without a valid credential. Does not block. `in_process` tells that
-        the request came by no network."""
+        the request came by no network, `tool` that it is an agent's, who has a token and no API key."""
+        try:
+            return self._arrived(headers, in_process)
+        except Unauthenticated as exc:
+            if not tool or not exc.message.startswith(_UNKNOWN):
+                raise
+            raise Unauthenticated(NO_TOKEN, who=exc.who, cause=exc) from None
+
+    def _arrived(self, headers: Headers, in_process: bool) -> Arrival:
         given = [value for name, value in headers if name == b"authorization"]
         if len(given) > 1:
             raise Unauthenticated("send exactly one Authorization header with your API key")

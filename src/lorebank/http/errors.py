@@ -12,6 +12,7 @@ from lorebank.errors import (
     LimitExceeded,
     LorebankError,
     NotCreated,
+    NotFound,
     RevisionConflict,
     StoreUnavailable,
     Unauthenticated,
@@ -61,11 +62,12 @@ def _detail(error: LorebankError) -> Any:
     return error.message
 
 
-def routing_answer(error: HTTPException) -> Answer:
-    """The answer for a path or method that does not exist."""
+def routing_answer(error: HTTPException, missing: str = "") -> Answer:
+    """The answer for a path or method that does not exist; `missing` says what the path should have been."""
     given: Mapping[str, str] = error.headers or {}
     extra = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in given.items()]
-    return json_answer({"detail": printable(error.detail)}, error.status_code, extra)
+    detail = missing if missing and error.status_code == NotFound.status else error.detail
+    return json_answer({"detail": printable(detail)}, error.status_code, extra)
 
 
 def unexpected_answer(request_id: str) -> Answer:

@@ -44,7 +44,7 @@ class Description:
 def describe(bindings: tuple[Binding, ...]) -> dict[str, Any]:
     """The OpenAPI 3.1 document of these bindings."""
     models: set[type[RequestModel]] = {one.body for one in bindings if one.body is not None}
-    models.add(FileRetainOptions)
+    models |= {FileRetainOptions, _attach_request()}
     ordered = sorted(models, key=lambda model: model.__name__)
     references, schemas = models_json_schema(
         [(model, "validation") for model in ordered], ref_template=_REFERENCES
@@ -63,6 +63,13 @@ def describe(bindings: tuple[Binding, ...]) -> dict[str, Any]:
         },
         "security": [{"key": []}],
     }
+
+
+def _attach_request() -> type[RequestModel]:
+    """The model of the part `request` of an attached file; loaded when the description is asked for."""
+    from lorebank.service.requests.knowledge_read import AttachFileRequest
+
+    return AttachFileRequest
 
 
 def _operation(one: Binding, references: dict[Any, Any]) -> dict[str, Any]:
@@ -92,7 +99,7 @@ def _form(kind: str) -> dict[str, Any]:
     if kind == "archive":
         return {"type": "object", "required": ["file"], "properties": {"file": file}}
     if kind == "attachment":
-        said = {"type": "string", "description": "JSON of AttachFileRequest"}
+        said = {"type": "string", "description": f"JSON of {_attach_request().__name__}"}
         both = {"file": file, "request": said}
         return {"type": "object", "required": ["file", "request"], "properties": both}
     text = {"type": "string", "description": f"JSON of {FileRetainOptions.__name__}"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from lorebank.access.actions import CREATE_BANK, LIST_BANKS, writes
+from lorebank.access.actions import CREATE_BANK, LIST_BANKS
 from lorebank.access.audit import AuditEvent, Origin, Outcome
 from lorebank.access.grant import Grant
 from lorebank.access.principal import Principal
@@ -218,7 +218,7 @@ class Guard:
         """Run it and have it in the audit log: a write before it begins and when it ends, a read once,
         before its answer leaves."""
         began = time.perf_counter_ns()
-        writing = writes(grant.action)
+        writing = operation.writing
         if writing:
             self._resolver.audit.record(event, durable=True)
         outcome: Outcome = "error"

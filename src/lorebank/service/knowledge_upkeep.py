@@ -34,6 +34,7 @@ class KnowledgeUpkeep:
                 found[row.vault] = self._vaults.check_store(row.vault, read_all=read_all)
             except LorebankError as exc:
                 found[row.vault] = [exc.message]
+        progress("stores", len(rows), len(rows))
         return found
 
     def resolve(self, vault: str, folder: str, request_id: str, keep: str) -> dict[str, object]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from lorebank.access.actions import AUDIENCE_ONLY, on_agents
+from lorebank.access.actions import AUDIENCE_ONLY, on_agents, writes
 from lorebank.errors import Bug
 
 
@@ -49,7 +49,8 @@ class Operation:
 
     `name` is the wire's operation id; `action` is the permission it needs (empty only for PUBLIC);
     `handler` takes a `Call` and returns the JSON-ready answer. `check` is for NEW_BANK: it refuses a
-    request for a bank that does not exist yet, so that no bank is made for nothing.
+    request for a bank that does not exist yet, so that no bank is made for nothing. `reads` says that it
+    changes nothing although its action may: a list of what the action changes.
     """
 
     name: str
@@ -57,6 +58,13 @@ class Operation:
     scope: Scope
     handler: Callable[..., Any]
     check: Callable[..., None] | None = None
+    reads: bool = False
+
+    @property
+    def writing(self) -> bool:
+        """Whether it may change something: audited durably before it begins, and once more at its end. What
+        reads has one row, and is confirmed right before it is sent."""
+        return not self.reads and writes(self.action)
 
     def __post_init__(self) -> None:
         if (self.scope is Scope.PUBLIC) == bool(self.action):

@@ -48,6 +48,9 @@ def _filters(command: F) -> F:
             help="Only of this one, for example user:bob or sa:ci.",
         ),
         click.option("--action", metavar="ACTION", help="Only this action, for example bank:recall."),
+        click.option(
+            "--operation", metavar="NAME", help="Only this operation, for example grant_knowledge_access."
+        ),
         click.option("--outcome", type=click.Choice(OUTCOMES), help="Only what ended so."),
         click.option("--request-id", metavar="ID", help="Only of this request."),
         click.option("--since", "start_date", metavar="TIME", help="From this time on (ISO 8601, UTC)."),
@@ -66,7 +69,7 @@ def _filters(command: F) -> F:
 def list_rows(state: State, /, **asked: Any) -> None:
     """List rows, newest first.
 
-    Times are in UTC. 'on' is the bank, or else the id of what was asked for. --json has all fields, with
+    Times are in UTC. The operation stands behind the action where that opens several. 'on' is the bank, or else the id of what was asked for. --json has all fields, with
     the row's number and the statements that decided. With --bank the right to see that bank's rows
     (bank:audit:list) is enough.
     """
@@ -78,10 +81,11 @@ def list_rows(state: State, /, **asked: Any) -> None:
 
 def _show(printer: Printer, items: list[dict[str, Any]]) -> None:
     rows = [_row(item) for item in items]
+    longest = max((len(item["action"]) for item in items), default=0)
     columns = (
         Column("time", whole=True),
         Column("who", whole=_short(rows, 1)),
-        Column("action", whole=_short(rows, 2)),
+        Column("action and operation", least=min(UNBROKEN, longest)),
         Column("on"),
         Column("outcome"),
     )
@@ -118,10 +122,15 @@ def _row(item: dict[str, Any]) -> tuple[Any, ...]:
     return (
         moment(item["started_at"]),
         who,
-        item["action"],
+        _what(item["action"], data["operation"]),
         _on(item["bank_id"], data["target"]),
         _outcome(data["outcome"], data["reason"]),
     )
+
+
+def _what(action: str, operation: str) -> str:
+    """The action, and the operation where the action does not say it: one opens several."""
+    return action if operation == action.rpartition(":")[2] else f"{action} {operation}".rstrip()
 
 
 def _on(bank: str | None, target: str | None) -> str | None:

@@ -122,3 +122,12 @@ BINDINGS = (
         tags=_TAGS,
     ),
 )
+
+
+def missing_tool(path: str) -> str:
+    """What to say of a path below that of the tools that is none of them; empty for other paths. The names
+    are no secret: the API description, which needs no credential, has them too."""
+    if not path.startswith(f"{TOOLS}/"):
+        return ""
+    names = (one.operation for one in BINDINGS if one.path.startswith(f"{TOOLS}/"))
+    return f"there is no such knowledge tool; the tools are: {', '.join(names)}"

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from lorebank.access.actions import ACTIONS, RECALL, REFLECT, RETAIN
+from lorebank.access.actions import (
+    ACTIONS,
+    KNOWLEDGE_ADMIN,
+    KNOWLEDGE_READ,
+    KNOWLEDGE_WRITE,
+    RECALL,
+    REFLECT,
+    RETAIN,
+)
 from lorebank.access.policy.values import UNSET, Parameters
 from lorebank.access.resolve import Decision
 from lorebank.service.guard import Call
@@ -12,6 +20,7 @@ from lorebank.service.operations import Operation, Scope
 from lorebank.service.render import Wire
 
 _BANK_ACTIONS = tuple(action for action in ACTIONS if action.startswith("bank:"))
+_KNOWLEDGE_ACTIONS = (KNOWLEDGE_READ, KNOWLEDGE_WRITE, KNOWLEDGE_ADMIN)
 
 
 def get_bank_access(call: Call) -> Wire:
@@ -24,6 +33,7 @@ def get_bank_access(call: Call) -> Wire:
     decided = {action: rules.decide(grant.principal, action, grant.bank) for action in _BANK_ACTIONS}
     recall, reflect, retain = (_parameters(decided[action]) for action in (RECALL, REFLECT, RETAIN))
     return {
+        **_knowledge(call),
         "bank_id": call.bank_name,
         "principal": {"kind": grant.principal.kind, "id": grant.principal.id, "user": grant.user},
         "actions": {action: decision.allowed for action, decision in decided.items()},
@@ -47,6 +57,17 @@ def get_bank_access(call: Call) -> Wire:
             {name for one in (recall, reflect, retain) for name in one.exclude_providers or ()}
         ),
     }
+
+
+def _knowledge(call: Call) -> Wire:
+    """For a name such as `agent:hr-1` also what the caller may do as an operator of that agent, by policies
+    and store map. An alias of a bank is no agent, so the name counts as it was sent."""
+    kind, colon, agent = (call.bank_name or "").partition(":")
+    knowledge = call.context.knowledge_or_none
+    if kind != "agent" or not colon or not agent or knowledge is None:
+        return {}
+    may = knowledge.resolver.may
+    return {"knowledge": {action: may(call.grant.principal, action, agent) for action in _KNOWLEDGE_ACTIONS}}
 
 
 def _parameters(decision: Decision) -> Parameters:

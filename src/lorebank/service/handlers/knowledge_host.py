@@ -69,7 +69,7 @@ def _review(row: ReviewRow) -> Wire:
 OPERATIONS = (
     Operation("report_knowledge_host", KNOWLEDGE_HOST, Scope.SERVER, report_knowledge_host),
     Operation("end_knowledge_invocation", KNOWLEDGE_HOST, Scope.SERVER, end_knowledge_invocation),
-    Operation("list_knowledge_reviews", KNOWLEDGE_HOST, Scope.SERVER, list_knowledge_reviews),
+    Operation("list_knowledge_reviews", KNOWLEDGE_HOST, Scope.SERVER, list_knowledge_reviews, reads=True),
     Operation("take_knowledge_review", KNOWLEDGE_HOST, Scope.SERVER, take_knowledge_review),
     Operation("answer_knowledge_review", KNOWLEDGE_HOST, Scope.SERVER, answer_knowledge_review),
 )

@@ -66,8 +66,7 @@ def use_own_knowledge_store(call: Call) -> Wire:
 def list_knowledge_conversations(call: Call) -> Wire:
     """The group and channel conversations that the host has reported, with the grant that covers each."""
     lines = call.context.knowledge.grants.conversations(operator_of(call), call.vault_grant.agent)
-    return {
-        "agent": call.vault_grant.agent,
+    return _reported(call) | {
         "conversations": [
             {
                 "sessionKey": line.conversation.session_key,
@@ -84,10 +83,7 @@ def list_knowledge_conversations(call: Call) -> Wire:
 def list_knowledge_grants(call: Call) -> Wire:
     """The agent's grants; `mark` says where no known conversation is covered."""
     lines = call.context.knowledge.grants.granted(operator_of(call), call.vault_grant.agent)
-    return {
-        "agent": call.vault_grant.agent,
-        "grants": [_grant(line.grant) | {"mark": line.mark} for line in lines],
-    }
+    return _reported(call) | {"grants": [_grant(line.grant) | {"mark": line.mark} for line in lines]}
 
 
 def grant_knowledge_access(call: Call) -> Wire:
@@ -116,6 +112,12 @@ def _semantic(call: Call) -> Wire:
     elif wanted and model.status.state == "failed":
         problem = f"words alone are searched: {model.status.reason}"
     return {"enabled": wanted, "model": model.model_id if model.dimension else None, "problem": problem}
+
+
+def _reported(call: Call) -> Wire:
+    """The agent, and whether the host has it now; None before the first report."""
+    agent, known = call.vault_grant.agent, call.context.knowledge.facts.data.known
+    return {"agent": agent, "reported": None if known is None else agent in known}
 
 
 def _membership(found: Membership) -> Wire:
@@ -165,8 +167,14 @@ OPERATIONS = (
     Operation("share_knowledge_store", KNOWLEDGE_ADMIN, Scope.AGENT, share_knowledge_store),
     Operation("use_shared_knowledge_store", KNOWLEDGE_ADMIN, Scope.AGENT, use_shared_knowledge_store),
     Operation("use_own_knowledge_store", KNOWLEDGE_ADMIN, Scope.AGENT, use_own_knowledge_store),
-    Operation("list_knowledge_conversations", KNOWLEDGE_ADMIN, Scope.AGENT, list_knowledge_conversations),
-    Operation("list_knowledge_grants", KNOWLEDGE_ADMIN, Scope.AGENT, list_knowledge_grants),
+    Operation(
+        "list_knowledge_conversations",
+        KNOWLEDGE_ADMIN,
+        Scope.AGENT,
+        list_knowledge_conversations,
+        reads=True,
+    ),
+    Operation("list_knowledge_grants", KNOWLEDGE_ADMIN, Scope.AGENT, list_knowledge_grants, reads=True),
     Operation("grant_knowledge_access", KNOWLEDGE_ADMIN, Scope.AGENT, grant_knowledge_access),
     Operation("revoke_knowledge_access", KNOWLEDGE_ADMIN, Scope.AGENT, revoke_knowledge_access),
 )

@@ -41,11 +41,12 @@ def run_knowledge_maintenance(call: Call) -> Wire:
 
 
 def check_knowledge_stores(call: Call) -> Wire:
-    """Start looking at every store: manifest, journal, catalogue, evidence, git."""
-    upkeep, read_all = call.context.knowledge.upkeep, call.request.read_all
+    """Start looking at every store (manifest, journal, catalogue, evidence, git) and at the store map."""
+    knowledge, read_all = call.context.knowledge, call.request.read_all
 
     def work(progress: Progress) -> Mapping[str, Any]:
-        return {"stores": upkeep.check(read_all, progress)}
+        stores = knowledge.upkeep.check(read_all, progress)
+        return {"stores": stores, "settings": knowledge.facts.data.faults()}
 
     return task_json(call.context.tasks.start(CHECK, work))
 
@@ -89,5 +90,5 @@ OPERATIONS = (
     Operation("resolve_knowledge_publication", KNOWLEDGE_ADMIN, Scope.SERVER, resolve_knowledge_publication),
     Operation("accept_knowledge_folders", KNOWLEDGE_ADMIN, Scope.SERVER, accept_knowledge_folders),
     Operation("import_knowledge_store", KNOWLEDGE_ADMIN, Scope.SERVER, import_knowledge_store),
-    Operation("get_knowledge_task", KNOWLEDGE_ADMIN, Scope.SERVER, get_knowledge_task),
+    Operation("get_knowledge_task", KNOWLEDGE_ADMIN, Scope.SERVER, get_knowledge_task, reads=True),
 )

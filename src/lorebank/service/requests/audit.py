@@ -29,13 +29,15 @@ def _whole_name(value: str | None) -> str | None:
 
 
 class AuditLogsQuery(Between):
-    """Which rows of one bank to list, newest first. `principal`, `outcome`, `request_id` are ours."""
+    """Which rows of one bank to list, newest first. `principal`, `outcome`, `request_id` and `operation` are
+    ours."""
 
     action: Text = None
     transport: Text = None
     principal: Text = None
     outcome: Annotated[Outcome | None, BeforeValidator(_blank_is_none)] = None
     request_id: Text = None
+    operation: Text = None
     limit: Rows = 50
     offset: Offset = 0
 
@@ -48,6 +50,7 @@ class AuditLogsQuery(Between):
             outcome=self.outcome,
             transport=self.transport or None,
             request_id=self.request_id or None,
+            operation=self.operation or None,
             start=None if self.start_date is None else to_micros(self.start_date),
             end=None if self.end_date is None else to_micros(self.end_date) + 1,
         )

@@ -12,7 +12,6 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator, m
 from lorebank.service.requests.fields import wrong
 from lorebank.service.requests.queries import Query
 from lorebank.service.requests.strict import StrictModel
-from lorebank.storage.knowledge_ports import ReviewOutcome
 from lorebank.vaults.find.question import Question
 from lorebank.vaults.maintenance.review import ANSWERS
 from lorebank.vaults.record.values import RecordKind
@@ -165,11 +164,11 @@ class EndInvocationRequest(StrictModel):
 class AnswerReviewRequest(StrictModel):
     """What became of a request for a review. A disabled automation is `skipped`."""
 
-    outcome: ReviewOutcome
+    outcome: Annotated[StrictStr, Field(json_schema_extra={"enum": list(ANSWERS)})]
 
     @field_validator("outcome")
     @classmethod
-    def _for_a_gateway(cls, value: ReviewOutcome) -> ReviewOutcome:
+    def _for_a_gateway(cls, value: str) -> str:
         if value not in ANSWERS:
             raise wrong(f"must be one of: {', '.join(ANSWERS)}", "outcome")
         return value
@@ -181,10 +180,14 @@ class AnswerReviewRequest(StrictModel):
 class RelinkRequest(StrictModel):
     """Run it with `dryRun` first, and follow `nextCursor` with the same `dryRun` until it is null."""
 
-    dry_run: StrictBool = False
-    limit: Annotated[StrictInt, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
-    cursor: Annotated[StrictStr, Field(min_length=1, max_length=MAX_CURSOR_CHARS)] | None = None
-    include: Literal["unlinked", "all"] = "unlinked"
+    dry_run: StrictBool = Field(False, description="true: only say what would be linked")
+    limit: Annotated[StrictInt, Field(ge=1, le=MAX_LIMIT)] = Field(
+        DEFAULT_LIMIT, description="most claims to look at"
+    )
+    cursor: Annotated[StrictStr, Field(min_length=1, max_length=MAX_CURSOR_CHARS)] | None = Field(
+        None, description="nextCursor of the answer before"
+    )
+    include: Literal["unlinked", "all"] = Field("unlinked", description="which claims the answer lists")
 
     def ask(self) -> Ask:
         """The value of the tool; `InvalidInput` for arguments that do not go together."""

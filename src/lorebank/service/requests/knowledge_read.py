@@ -47,16 +47,26 @@ RequestId: TypeAlias = Annotated[
 class SearchRequest(StrictModel):
     """`knowledge_search`."""
 
-    query: _Text = ""
-    kinds: Annotated[tuple[RecordKind, ...], Field(max_length=3)] = ()
-    types: Annotated[tuple[Name, ...], Field(max_length=50)] = ()
-    lifecycle: Annotated[tuple[Lifecycle, ...], Field(max_length=4)] = ("active",)
-    since: DateText | None = Field(None, alias="from")
-    until: DateText | None = Field(None, alias="to")
-    valid_on: DateText | None = None
-    min_score: Score = 0.0
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
-    cursor: Annotated[str, StringConstraints(max_length=500)] | None = None
+    query: _Text = Field("", description="words, names or ids to look for")
+    kinds: Annotated[tuple[RecordKind, ...], Field(max_length=3)] = Field(
+        (), description="only records of these kinds; empty: all"
+    )
+    types: Annotated[tuple[Name, ...], Field(max_length=50)] = Field(
+        (), description="only of these types of the ontology; empty: all"
+    )
+    lifecycle: Annotated[tuple[Lifecycle, ...], Field(max_length=4)] = Field(
+        ("active",), description="only records in these states; empty: all"
+    )
+    since: DateText | None = Field(None, alias="from", description="recorded on this date or later")
+    until: DateText | None = Field(None, alias="to", description="recorded on this date or earlier")
+    valid_on: DateText | None = Field(None, description="only what holds on this date")
+    min_score: Score = Field(0.0, description="leave out hits with a lower score")
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = Field(
+        DEFAULT_LIMIT, description="most hits of an answer"
+    )
+    cursor: Annotated[str, StringConstraints(max_length=500)] | None = Field(
+        None, description="nextCursor of the answer before"
+    )
 
     def ask(self) -> SearchAsk:
         """For `vaults.tools.search`. An empty list of lifecycles asks for all of them."""
@@ -76,9 +86,13 @@ class SearchRequest(StrictModel):
 class GetRequest(StrictModel):
     """`knowledge_get`: one `id`, or up to 20 `ids`."""
 
-    id: RecordId | None = None
-    ids: Annotated[tuple[RecordId, ...], Field(max_length=MAX_IDS)] = ()
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    id: RecordId | None = Field(None, description="id of the one record to read")
+    ids: Annotated[tuple[RecordId, ...], Field(max_length=MAX_IDS)] = Field(
+        (), description="ids of several records, in place of id"
+    )
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = Field(
+        0, description="where to go on in a long text, in characters"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> GetRequest:
@@ -94,12 +108,16 @@ class GetRequest(StrictModel):
 class RecallRequest(StrictModel):
     """`knowledge_recall`: a `query`, or `recallId` with the numbers to `open` or to `approve`."""
 
-    query: _Text | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_CANDIDATES)] = DEFAULT_CANDIDATES
-    min_score: Score = 0.0
-    recall_id: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
-    open: Numbers = ()
-    approve: Numbers = ()
+    query: _Text | None = Field(None, description="the question to find candidates for")
+    limit: Annotated[int, Field(ge=1, le=MAX_CANDIDATES)] = Field(
+        DEFAULT_CANDIDATES, description="most candidates of an answer"
+    )
+    min_score: Score = Field(0.0, description="leave out candidates with a lower score")
+    recall_id: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = Field(
+        None, description="recallId of the answer whose numbers are meant"
+    )
+    open: Numbers = Field((), description="numbers of the candidates to read whole")
+    approve: Numbers = Field((), description="numbers of the candidates that answer the question")
 
     @model_validator(mode="after")
     def _one_way(self) -> RecallRequest:
@@ -120,8 +138,10 @@ class OntologyRequest(StrictModel):
     """`knowledge_ontology`: nothing, or `view` "definitions" with a name."""
 
     may_be_absent: ClassVar[bool] = True
-    view: Literal["catalog", "definitions"] = "catalog"
-    name: Name | None = None
+    view: Literal["catalog", "definitions"] = Field(
+        "catalog", description="catalog: all names; definitions: one of them in full"
+    )
+    name: Name | None = Field(None, description="the type or relation to define")
 
     @model_validator(mode="after")
     def _name_with_view(self) -> OntologyRequest:
@@ -138,9 +158,13 @@ class ContextRequest(StrictModel):
     """`knowledge_context`."""
 
     may_be_absent: ClassVar[bool] = True
-    index_tokens: Annotated[int, Field(ge=100, le=20_000)] = INDEX_TOKENS
-    recent_tokens: Annotated[int, Field(ge=100, le=20_000)] = RECENT_TOKENS
-    recent_limit: Annotated[int, Field(ge=1, le=200)] = 20
+    index_tokens: Annotated[int, Field(ge=100, le=20_000)] = Field(
+        INDEX_TOKENS, description="most tokens of the index of pages"
+    )
+    recent_tokens: Annotated[int, Field(ge=100, le=20_000)] = Field(
+        RECENT_TOKENS, description="most tokens of the recent changes"
+    )
+    recent_limit: Annotated[int, Field(ge=1, le=200)] = Field(20, description="most recent changes")
 
     def ask(self) -> ContextAsk:
         """For `vaults.tools.recent`."""
@@ -154,12 +178,22 @@ class AttachFileRequest(StrictModel):
     part is the shown name where `filename` is not given.
     """
 
-    request_id: RequestId
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$")]
-    file_path: Annotated[str, StringConstraints(max_length=4_096)] | None = None
-    filename: Annotated[str, StringConstraints(max_length=MAX_FILENAME_CHARS)] | None = None
-    attribution: Annotated[str, StringConstraints(max_length=MAX_ATTRIBUTION_CHARS)] | None = None
-    expected_vault_id: Annotated[str, StringConstraints(max_length=100)] | None = None
+    request_id: RequestId = Field(description="names this request: repeating it keeps nothing twice")
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$")] = Field(
+        description="SHA-256 of the file, in hex"
+    )
+    file_path: Annotated[str, StringConstraints(max_length=4_096)] | None = Field(
+        None, description="where the client read it; never opened here"
+    )
+    filename: Annotated[str, StringConstraints(max_length=MAX_FILENAME_CHARS)] | None = Field(
+        None, description="the name to show; the last part of filePath if not given"
+    )
+    attribution: Annotated[str, StringConstraints(max_length=MAX_ATTRIBUTION_CHARS)] | None = Field(
+        None, description="whose words they are"
+    )
+    expected_vault_id: Annotated[str, StringConstraints(max_length=100)] | None = Field(
+        None, description="refuse when the agent's store is another one by now"
+    )
 
     def ask(self, size: int) -> AttachAsk:
         """For `vaults.tools.attach_file`; `size` is what arrived."""
@@ -189,11 +223,15 @@ class Attachment:
 class HistoryRequest(StrictModel):
     """`knowledge_history`: all revisions, or one `revision`, or the `diff` of two."""
 
-    id: RecordId
-    limit: Annotated[int, Field(ge=1, le=MAX_ROWS)] = DEFAULT_ROWS
-    cursor: Annotated[str, StringConstraints(max_length=40)] | None = None
-    revision: Revision | None = None
-    diff: tuple[Revision, Revision] | None = None
+    id: RecordId = Field(description="id of the record")
+    limit: Annotated[int, Field(ge=1, le=MAX_ROWS)] = Field(
+        DEFAULT_ROWS, description="most revisions of an answer"
+    )
+    cursor: Annotated[str, StringConstraints(max_length=40)] | None = Field(
+        None, description="nextCursor of the answer before"
+    )
+    revision: Revision | None = Field(None, description="show this revision whole")
+    diff: tuple[Revision, Revision] | None = Field(None, description="compare these two revisions")
 
     @model_validator(mode="after")
     def _one_way(self) -> HistoryRequest:
@@ -209,10 +247,12 @@ class HistoryRequest(StrictModel):
 class RestoreRequest(StrictModel):
     """`knowledge_restore`."""
 
-    id: RecordId
-    revision: Revision
-    expected_revision: Revision
-    request_id: RequestId | None = None
+    id: RecordId = Field(description="id of the record")
+    revision: Revision = Field(description="the revision to bring back")
+    expected_revision: Revision = Field(description="the revision that the record has now")
+    request_id: RequestId | None = Field(
+        None, description="names this request: repeating it saves nothing twice"
+    )
 
     def ask(self) -> RestoreAsk:
         """For `vaults.tools.history.restore`."""

@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 
 from lorebank.errors import Corrupt
-from lorebank.storage.sqlite.files import disk, write_private
+from lorebank.storage.sqlite.files import disk, open_plain, write_private
 
 AUDIENCE_KEY_FILE = "audience.key"
 _BYTES = 32
@@ -34,7 +34,8 @@ def read_audience_key(folder: Path) -> str | None:
         with disk():
             if not file.exists():
                 return None
-            found = file.read_text("ascii").strip()
+            with open_plain(file) as opened:
+                found = opened.read().decode("ascii").strip()
     except UnicodeDecodeError as exc:
         raise _broken(exc) from exc
     if not found:

@@ -206,6 +206,10 @@ def _where(query: AuditQuery) -> tuple[str, dict[str, Any]]:
     clauses = [f"e.{name} = :{name}" for name, value in asked.items() if value is not None]
     if query.on_banks:
         clauses.append("e.action NOT LIKE 'knowledge:%'")
+    if query.operation is not None:
+        clauses.append("instr(e.event, :operation) > 0")
+        # As `canonical` writes it: inside of another text the quotes would have backslashes.
+        asked["operation"] = f'"operation":{json.dumps(query.operation, ensure_ascii=False)}'
     if query.start is not None:
         clauses.append("e.at >= :start")
     if query.end is not None:

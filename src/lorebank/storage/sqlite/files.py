@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from lorebank.errors import Unavailable
 
@@ -23,6 +25,20 @@ def disk() -> Iterator[None]:
         raise Unavailable(
             f"the data directory cannot be used ({reason}); check its disk, owner and permissions", cause=exc
         ) from exc
+
+
+class NotPlain(OSError):
+    """A pipe, socket, device or folder stands where a file is to be read."""
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file for reading. `NotPlain` for anything else: a pipe without a writer would keep the thread
+    for ever, and the server from stopping."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlain(errno.EINVAL, f"{path.name} is no plain file")
+    return open(descriptor, "rb")
 
 
 def make_folder(path: Path) -> None:

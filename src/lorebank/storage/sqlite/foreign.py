@@ -16,7 +16,7 @@ from typing import Literal
 from lorebank.access.reasons import DAMAGED, FOREIGN, MISSING_DATABASE, NEEDS_RECOVERY
 from lorebank.errors import StoreUnavailable
 from lorebank.storage.sqlite.connect import connect, create_file, transaction
-from lorebank.storage.sqlite.files import disk, sync_folder
+from lorebank.storage.sqlite.files import NotPlain, disk, open_plain, sync_folder
 from lorebank.storage.sqlite.migrate import APPLICATION_IDS, StoreKind, create_schema
 
 Content = Literal["missing", "emptied", "ours", "foreign", "damaged"]
@@ -37,10 +37,12 @@ def content_of(path: Path, kind: StoreKind) -> Content:
     program whose tables are still in its `-wal` counts as foreign)."""
     with disk():
         try:
-            with path.open("rb") as file:
+            with open_plain(path) as file:
                 head = file.read(_FIRST_PAGE + 8)
         except FileNotFoundError:
             return "missing"
+        except NotPlain:
+            return "damaged"
         if not head:
             return "foreign" if has_log(path) else "emptied"
         if len(head) < _FIRST_PAGE + 8 or not head.startswith(_MAGIC):

@@ -22,7 +22,7 @@ from lorebank.access.reasons import DAMAGED, NEWER
 from lorebank.errors import Conflict, Corrupt, StoreUnavailable
 from lorebank.ids import new_uuid
 from lorebank.storage.sqlite.connect import connect, translated
-from lorebank.storage.sqlite.files import disk, make_folder, sync_folder, write_private
+from lorebank.storage.sqlite.files import disk, make_folder, open_plain, sync_folder, write_private
 from lorebank.storage.sqlite.foreign import (
     content_of,
     draft_database,
@@ -106,7 +106,8 @@ def still_there(folder: Path, opened: OpenRegistry) -> bool:
 def _sentinel(folder: Path) -> str | None:
     with disk():
         try:
-            return (folder / SENTINEL_FILE).read_text("utf-8", "replace").strip()
+            with open_plain(folder / SENTINEL_FILE) as file:
+                return file.read().decode("utf-8", "replace").strip()
         except FileNotFoundError:
             return None
 

@@ -208,6 +208,7 @@ class GitHistory:
                 raise refusals.damaged(".git is missing. Put it back, or let a save make a new one")
             git_setup.make_repository(self._git)
             found = self._git.lstat()
+        git_setup.refuse_special(self._git)
         if self._opened is None or self._opened[:2] != (found.st_dev, found.st_ino):
             git_setup.clear_stale(self._git)
             self._opened = (found.st_dev, found.st_ino, git_setup.open_repository(self._git))

@@ -95,6 +95,19 @@ def plain_folder(git: Path) -> os.stat_result | None:
     return found
 
 
+def refuse_special(git: Path) -> None:
+    """Refuse a pipe, socket or device where libgit2 reads a file: it would wait in it for ever."""
+    heads = git / "refs" / "heads"
+    named = [git / name for name in ("HEAD", "config", "packed-refs")]
+    for path in (*named, *(heads.iterdir() if heads.is_dir() else ())):
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            continue  # what is missing, or cannot be read, libgit2 names itself
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise refusals.damaged(f".git/{path.relative_to(git)} is no plain file. Replace it")
+
+
 def locks(git: Path) -> Iterator[Path]:
     """Lock files of references and their logs."""
     for name in ("HEAD.lock", "packed-refs.lock"):

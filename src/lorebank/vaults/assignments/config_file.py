@@ -6,16 +6,15 @@ read, and replaced by an edit. A link that leads nowhere is a broken file, not a
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from lorebank.access.knowledge import KnowledgeSettings
 from lorebank.errors import InvalidInput
+from lorebank.storage.sqlite.files import open_plain
 from lorebank.vaults.assignments.config import MAX_BYTES, ParsedConfig, parse_config
 
 MISSING = "missing"
@@ -64,11 +63,8 @@ def load_config(path: Path) -> LoadedConfig:
 
 
 def read_config(path: Path) -> bytes:
-    """The file's bytes, one more than allowed at most. `OSError` too for what is no plain file: opening a
-    pipe without a writer would wait for ever, and every request with it."""
-    with open(path, "rb", opener=_without_waiting) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file")
+    """The file's bytes, one more than allowed at most; `OSError`, also for what is no plain file."""
+    with open_plain(path) as file:
         return file.read(MAX_BYTES + 1)
 
 
@@ -86,10 +82,6 @@ def signature_of(path: Path) -> Signature | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _lasting(signature: Signature | None, now: int) -> Signature | None:

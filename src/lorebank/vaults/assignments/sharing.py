@@ -139,7 +139,10 @@ def _plan_join(data: KnowledgeData, agent: str, made: NamedStore, operator: Oper
     there = data.settings.stores.get(made.name)
     known = there is not None or f"named:{made.name}" in data.bindings
     if not known or not operator.sees(there.agents if there else ()):
-        raise NotFound(f"there is no shared store '{made.name}' that this agent could be given")
+        raise NotFound(
+            f"there is no shared store '{made.name}' that this agent could be given; "
+            "'lorebank vault stores' lists them, 'lorebank vault share' makes one"
+        )
     stores = _left(data, [agent], but=made.name)
     target = stores.get(made.name, made)
     if agent not in target.agents:

@@ -54,13 +54,16 @@ class Passage:
     def feed(self, block: _Block) -> None:
         """Take in the part of a block that is inside the lines."""
         first, last = self.lines or (1, 1 << 62)
-        if block.last < first or block.line > last:
+        looking = self.quote is not None and self.found is None
+        keeping = self.lines is not None and not self.cut
+        if block.last < first or block.line > last or not (looking or keeping):
             return
         begin = 0 if block.line >= first else block.end_of(first - 1) + 1
         end = len(block.text) if block.last <= last else block.end_of(last)
-        piece = block.text[begin:end]
+        # What is only read back needs no more of the block: many citations may reach over all of a source.
+        piece = block.text[begin : end if looking else min(end, begin + MAX_EXCERPT_BYTES + 1)]
         self._look(piece, max(block.line, first))
-        if self.lines is not None and not self.cut:
+        if keeping:
             self._keep(piece)
 
     def clear(self) -> None:

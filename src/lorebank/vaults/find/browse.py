@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from lorebank.errors import InvalidInput
-from lorebank.vaults.record.values import MAX_DIAGNOSTICS, RecordKind
+from lorebank.vaults.record.values import MAX_DIAGNOSTICS, Finding, RecordKind
 from lorebank.vaults.store.values import Entry, View
 
 MAX_PAGE: Final = 500
@@ -31,14 +31,32 @@ def listed(view: View, kind: RecordKind | None, limit: int, cursor: str | None) 
 
 
 def said(view: View) -> dict[str, Any]:
-    """The first 1,000 findings, how many there are, and whether some were left out (statement 1.8.74)."""
-    shown = islice(view.findings, MAX_DIAGNOSTICS)
+    """The first 1,000 findings, how many there are, and whether some were left out (statement 1.8.74).
+
+    What a file is itself to blame for comes first: a withheld file is missed by those that name its record.
+    """
+    shown = islice(sorted(view.findings, key=_knock_on), MAX_DIAGNOSTICS)
     return {
-        "findings": [
-            {"path": one.path, "line": one.line, "rule": one.rule, "message": one.message} for one in shown
-        ],
+        "findings": [_finding(view, one) for one in shown],
         "total": len(view.findings),
         "truncated": len(view.findings) > MAX_DIAGNOSTICS,
+    }
+
+
+def _knock_on(finding: Finding) -> bool:
+    return finding.rule.startswith("reference.")
+
+
+def _finding(view: View, one: Finding) -> Mapping[str, Any]:
+    """`id` is the record's, None where the file is no readable record."""
+    entry = view.entries.get(one.path)
+    record = None if entry is None else entry.record
+    return {
+        "path": one.path,
+        "line": one.line,
+        "id": None if record is None else record.id,
+        "rule": one.rule,
+        "message": one.message,
     }
 
 

@@ -124,7 +124,8 @@ def _heading(one: dict[str, Any], hidden: int) -> str:
 
 def _page_line(page: dict[str, Any]) -> str:
     aliases = f" (also {', '.join(plain(alias) for alias in page['aliases'])})" if page["aliases"] else ""
-    claims = f", {page['claims']} claims" if page["claims"] else ""
+    number = page["claims"]
+    claims = f", {number} claim{'' if number == 1 else 's'}" if number else ""
     return f"- {plain(page['title'])}{aliases} [{plain(page['id'])}{claims}]"
 
 

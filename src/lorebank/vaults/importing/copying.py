@@ -47,7 +47,7 @@ def copy_partition(
     target = draft / making.VAULT / source.partition.folder
     make_folder(target)
     made = PartitionDraft(source.partition, [], Placed(), 0, [])
-    made.problems += [Problem(one.path, f"is not imported: {one.message}") for one in scanned.problems]
+    made.problems += [_left_out(one.path, one.message) for one in scanned.problems]
     evidence: list[Held] = []
     for number, (full, state) in enumerate(scanned.files.items()):
         progress("copy", done + number, done + len(scanned.files))
@@ -76,6 +76,16 @@ def _note_size(made: PartitionDraft, full: str, size: int) -> None:
         made.problems.append(Problem(full, said))
 
 
+def _left_out(path: str, message: str) -> Problem:
+    """What the tree says of a file, without its name, which stands beside it, and without what would mend
+    it: the source is not ours."""
+    said = message
+    for name in (path, path.rpartition("/")[2]):
+        if message.startswith((f"{name} is ", f"{name} has ")):
+            said = f"it {message[len(name) + 1 :]}".partition(". ")[0]
+    return Problem(path, f"is not imported: {said}")
+
+
 def _staged(draft: Path, number: int) -> Path:
     return draft / making.STAGING / f"{number}"
 
@@ -95,7 +105,7 @@ def _copied(tree: Tree, full: str, target: Path, problems: list[Problem]) -> Hel
                     copy.write(chunk)
                     raw = chunk if size == len(chunk) <= MAX_DESCRIPTOR_BYTES else b""
     except (NotFound, StoreUnavailable) as exc:
-        problems.append(Problem(full, f"is not imported: {exc.message}"))
+        problems.append(_left_out(full, exc.message))
         return None
     return Held("", digest.hexdigest(), size, raw if full.endswith(".json") and raw else None)
 

@@ -54,7 +54,7 @@ def commit(draft: Path, source_git: Path, parts: Sequence[PartitionDraft], progr
     try:
         commits = take_history(source_git, vault / ".git")
     except StoreUnavailable as exc:
-        problem = f"the git history is not imported: {exc.message}"
+        problem = f"is not imported: {exc.message}"
         remove_folder(vault / ".git")
         make_repository(vault / ".git")
     files = [f"{part.partition.folder}/{path}" for part in parts for path in part.paths]
@@ -86,6 +86,7 @@ def note(
                 found = (draft / making.VAULT / folder).stat()
                 state.add_partition(PartitionRow(folder, found.st_dev, found.st_ino))
             counts.append(_noted(tree, state, part, now))
+        progress("catalogue", len(parts), len(parts))
         return tuple(counts)
     finally:
         state.close()

@@ -1,7 +1,7 @@
 """How much of a record keyword search looks at.
 
-A word that was not met before costs a tenth of a millisecond, in the store's lane. Prose repeats its words; a log
-or an export of 5 MB does not, and would keep everybody else of the store waiting for a minute.
+A word that was not met before costs a tenth of a millisecond, in the store's lane. Prose repeats its words; a
+log or an export of 5 MB does not, and would keep everybody else of the store waiting for a minute.
 """
 
 from __future__ import annotations

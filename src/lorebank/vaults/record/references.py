@@ -16,6 +16,9 @@ from lorebank.vaults.record.values import Finding, Record
 
 _Yields = Generator[Finding, None, Record | None]
 Found = dict[str, tuple[Finding, ...]]
+_SHOWN = 100
+"""Characters of an id that a message repeats."""
+_ITSELF = "it is replaced by itself; name the record that takes its place"
 
 
 class References:
@@ -68,7 +71,10 @@ class References:
             yield from self._entity(record, f"entities.{place}", target)
         for place, citation in enumerate(record.evidence):
             if citation.source not in self.sources:
-                message = "the cited source is not retained in this partition"
+                message = (
+                    f"the cited source '{citation.source[:_SHOWN]}' is not retained in this partition; "
+                    "attach it, or take the citation out"
+                )
                 yield _finding(record, f"evidence.{place}", "reference.evidence", message)
         yield from self._named(record)
         yield from self._fields(record)
@@ -80,11 +86,11 @@ class References:
         if isinstance(page, str):
             found = yield from self._record(record, "source_page", page, "reference.source_page")
             if found is not None and found.kind != "page":
-                yield _finding(record, "source_page", "reference.source_page", "'source_page' is no page")
+                yield _finding(record, "source_page", "reference.source_page", _no_page("source_page"))
         by = record.meta.get("replaced_by")
         if isinstance(by, str):
             if by == record.id:
-                yield _finding(record, "replaced_by", "reference.replaced_by", "it is replaced by itself")
+                yield _finding(record, "replaced_by", "reference.replaced_by", _ITSELF)
             else:
                 yield from self._record(record, "replaced_by", by, "reference.replaced_by")
 
@@ -97,14 +103,14 @@ class References:
     def _missing(self, target: str) -> str:
         if target in self.twice:
             return "this id stands in more than one file, so it names nothing; give one of them another id"
-        return "no record of this partition has this id"
+        return f"no record of this partition has the id '{target[:_SHOWN]}'; mend the id, or take it out"
 
     def _entity(self, record: Record, where: str, target: str) -> Iterable[Finding]:
         if target in self.entity_ids:
             return
         message = self._missing(target)
         if target in self.known:
-            message = "this record is no entity page (a page whose type is an entity)"
+            message = f"'{target[:_SHOWN]}' is no entity page (a page whose type is an entity); name one"
         yield _finding(record, where, "reference.entity", message)
 
     def _fields(self, record: Record) -> Iterable[Finding]:
@@ -118,9 +124,7 @@ class References:
                 where = f"fields.{field}"
                 found = yield from self._record(record, where, target, "reference.field")
                 if found is not None and found.kind != "page":
-                    yield _finding(
-                        record, where, "reference.field", f"{where!r} names a record that is no page"
-                    )
+                    yield _finding(record, where, "reference.field", _no_page(where))
 
     def _ends(self, record: Record) -> Iterable[Finding]:
         relation = self.ontology.relations.get(str(record.meta.get("relation")))
@@ -133,7 +137,7 @@ class References:
                 continue
             found = yield from self._record(record, end, target, "reference.end")
             if found is not None and found.kind != "page":
-                yield _finding(record, end, "reference.end", f"{end!r} names a record that is no page")
+                yield _finding(record, end, "reference.end", _no_page(end))
             elif found is not None and allowed and found.type not in allowed:
                 message = f"{end!r} must be a page of the type {' or '.join(allowed)}"
                 yield _finding(record, end, "reference.end_type", message)
@@ -174,6 +178,10 @@ def _duplicates(known: References) -> Iterable[tuple[str, Finding]]:
             others = ", ".join(other.path for other in same if other is not record)
             message = f"the id stands in {others[:300]} too; give one of them another id"
             yield record.path, _finding(record, "id", "id.duplicate", message)
+
+
+def _no_page(where: str) -> str:
+    return f"{where!r} names a record that is no page; name a page"
 
 
 def _finding(record: Record, where: str, rule: str, message: str) -> Finding:

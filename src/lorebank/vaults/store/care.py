@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lorebank.access.knowledge import KnowledgeFacts
 from lorebank.errors import LorebankError
 from lorebank.storage.knowledge_ports import StoreRow
 from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
@@ -29,8 +30,9 @@ class KnowledgeCare:
         vaults: KnowledgeVaults,
         config: Path,
         data_dir: Path,
+        facts: KnowledgeFacts,
     ) -> None:
-        self._registry, self._vaults = registry, vaults
+        self._registry, self._vaults, self._facts = registry, vaults, facts
         self._config, self._data_dir = config, data_dir
         self.folder = folder
 
@@ -50,11 +52,12 @@ class KnowledgeCare:
         ]
 
     def check(self, progress: Progress) -> list[str]:
-        """What is wrong with the registry and with each store, every sentence with the store's name."""
+        """What is wrong with the registry, the store map and each store, every sentence with the store's
+        name."""
         problem = self._registry.problem
         if problem is not None:
             return [problem.message]
-        found = list(self._registry.check())
+        found = [*self._registry.check(), *self._facts.data.faults()]
         for row, name in self._each("check", progress):
             try:
                 problems = self._vaults.check_store(row.vault, read_all=False)
@@ -90,6 +93,7 @@ class KnowledgeCare:
         for place, row in enumerate(rows):
             progress(f"{stage} knowledge", place, len(rows))
             yield row, names[row.vault]
+        progress(f"{stage} knowledge", len(rows), len(rows))
 
     def _names(self) -> dict[str, str]:
         """How an operator knows a store: by whose it is, and its id."""

@@ -18,7 +18,10 @@ _MAIN = ("bank:recall", "bank:retain", "bank:reflect")
 @click.argument("bank")
 @pass_state
 def rights(state: State, bank: str) -> None:
-    """Show what your own key may do on BANK, and how."""
+    """Show what your own key may do on BANK, and how.
+
+    For a BANK such as agent:hr-1 also what you may do with that agent's knowledge.
+    """
     with state.api() as api:
         answer = api.get(bank_path(bank, "access"))
     state.printer.result(answer, lambda: _show(state.printer, answer))
@@ -35,8 +38,21 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
             ("may not", _short(one for one in _MAIN if one in missing) or None),
             *_how(answer),
             ("not through", answer["exclude_providers"] or None),
+            *_knowledge(answer.get("knowledge") or {}),
         ]
     )
+    if "knowledge" in answer and not all(answer["knowledge"].values()):
+        printer.note(
+            f"'lorebank access explain --bank {answer['bank_id']} --action knowledge:read' tells which policy "
+            "decides; 'operatorRead' of the store map is asked besides."
+        )
+
+
+def _knowledge(actions: dict[str, bool]) -> list[tuple[str, Any]]:
+    """What an operator may do with an agent's knowledge; recall and save are the agent's own."""
+    may = [action.partition(":")[2] for action, yes in actions.items() if yes]
+    may_not = [action.partition(":")[2] for action, yes in actions.items() if not yes]
+    return [("knowledge: may", may or None), ("knowledge: may not", may_not or None)]
 
 
 def _who(principal: dict[str, Any]) -> str:

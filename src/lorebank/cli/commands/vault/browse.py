@@ -145,8 +145,8 @@ def diagnostics(state: State, agent: str) -> int:
     found = answer.get("findings") or []
 
     def human() -> None:
-        rows = [(_place(one), one.get("rule"), one.get("message")) for one in found]
-        columns = (Column("file"), Column("rule"), Column("what"))
+        rows = [(_place(one), one.get("id"), one.get("rule"), one.get("message")) for one in found]
+        columns = (Column("file"), Column("record"), Column("rule"), Column("what"))
         state.printer.table(columns, rows, "Nothing is wrong.")
         if answer.get("truncated"):
             state.printer.note("There are more; mend these first.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from lorebank.cli.base import Command, State, pass_state
@@ -21,9 +23,12 @@ def conversations(state: State, agent: str) -> None:
         for one in answer["conversations"]
     ]
     columns = (Column("session key"), Column("kind"), Column("label"), Column("reaches"))
-    state.printer.result(
-        answer, lambda: state.printer.table(columns, rows, "The host has reported no conversation.")
-    )
+
+    def human() -> None:
+        state.printer.table(columns, rows, "The host has reported no conversation.")
+        _unreported(state, answer)
+
+    state.printer.result(answer, human)
 
 
 @click.command(cls=Command)
@@ -38,7 +43,22 @@ def grants(state: State, agent: str) -> None:
         for one in answer["grants"]
     ]
     columns = (Column("session key"), Column("access"), Column("by"), Column("since"), Column("note"))
-    state.printer.result(answer, lambda: state.printer.table(columns, rows, "There is no grant."))
+
+    def human() -> None:
+        state.printer.table(columns, rows, "There is no grant.")
+        _unreported(state, answer)
+
+    state.printer.result(answer, human)
+
+
+def _unreported(state: State, answer: dict[str, Any]) -> None:
+    """Say that nobody knows the agent: its name may be misspelled."""
+    if answer.get("reported") is None:
+        state.printer.note("No host has reported its agents yet.")
+    elif not answer["reported"]:
+        state.printer.note(
+            f"No host has an agent '{answer['agent']}' now; 'lorebank vault stores' lists the agents."
+        )
 
 
 @click.command(cls=Command)

@@ -45,13 +45,18 @@ def _show_status(printer: Printer, answer: dict[str, Any]) -> None:
         _show_run(printer, answer["lastRun"])
 
 
+def _review(review: dict[str, Any]) -> str:
+    claims = "1 claim" if review["left"] == 1 else f"{review['left']} claims"
+    return f"{review['outcome']}, {claims} left"
+
+
 def _show_run(printer: Printer, run: dict[str, Any]) -> None:
     review = run["review"]
     printer.pairs(
         (
             ("last run", f"{moment(run['startedAt'])} ({run['trigger'].replace('_', ' ')})"),
             ("ended", "early" if run["outcome"] == "ended" else moment(run["endedAt"])),
-            ("review", f"{review['outcome']}, {review['left']} claims left" if review else None),
+            ("review", _review(review) if review else None),
         )
     )
     rows = [

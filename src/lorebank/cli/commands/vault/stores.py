@@ -45,8 +45,9 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
         Column("agents", right=True),
     )
     printer.table(columns, rows, NO_STORE)
-    if answer["semantic"]["problem"]:
-        printer.note(f"Search by meaning: {answer['semantic']['problem']}.")
+    problem = (answer.get("semantic") or {}).get("problem")  # an older server does not tell it
+    if problem:
+        printer.note(f"Search by meaning: {problem}.")
 
 
 def _named(binding: str) -> str:

@@ -18,24 +18,16 @@ from lorebank.cli.output import Printer, one_line
 @click.option("--read-all", is_flag=True, help="Read every file and every retained source.")
 @pass_state
 def check(state: State, read_all: bool) -> int:
-    """Check every knowledge store and say what is wrong.
+    """Check every knowledge store, and the store map, and say what is wrong.
 
     The exit code is 1 when something is wrong.
     """
     with state.api() as api:
         result = run_task(state, api, knowledge("check"), {"readAll": read_all}, "check")
-        told = _of_settings(api.get(knowledge("stores")))
-    problems = told | _problems(result.get("stores") or {})
-    result["settings"] = [said for found in told.values() for said in found]
-    state.printer.result(result, lambda: _show(state.printer, problems))
-    return FAILED if problems else OK
-
-
-def _of_settings(stores: dict[str, Any]) -> dict[str, list[str]]:
-    """What keeps agents from their stores, though the stores may be whole."""
-    found = {"knowledge settings": [str(stores["problem"])]} if stores["problem"] else {}
-    twice = (one["agent"] for one in stores["agents"] if one["status"] == "duplicate")
-    return found | {f"agent {agent}": ["is in two named stores; take it out of one"] for agent in twice}
+    problems = _problems(result.get("stores") or {})
+    settings = [str(said) for said in result.get("settings") or ()]
+    state.printer.result(result, lambda: _show(state.printer, settings, problems))
+    return FAILED if problems or settings else OK
 
 
 def _problems(stores: Any) -> dict[str, list[str]]:
@@ -49,12 +41,14 @@ def _problems(stores: Any) -> dict[str, list[str]]:
     }
 
 
-def _show(printer: Printer, problems: dict[str, list[str]]) -> None:
+def _show(printer: Printer, settings: list[str], problems: dict[str, list[str]]) -> None:
+    for said in settings:
+        printer.say(said)
     for store, found in problems.items():
         printer.say(f"{store}:")
         for problem in found:
-            printer.say(problem, indent=2)
-    if not problems:
+            printer.say(one_line(problem), indent=2)  # a file name can have line breaks
+    if not problems and not settings:
         printer.say("Nothing is wrong. 'lorebank vault diagnostics' looks at what records say.")
 
 
@@ -132,6 +126,6 @@ def _show_imported(state: State, store: dict[str, Any]) -> None:
             "the wrong place;\n  'lorebank vault diagnostics --agent AGENT' tells what each one lacks."
         )
     for problem in store["problems"]:
-        state.printer.raw(f"  {one_line(problem['path'])}: {one_line(problem['message'])}")
+        state.printer.raw(f"  {one_line(problem['path'])} {one_line(problem['message'])}")
     if store["truncated"]:
         state.printer.raw(f"  … {store['totalProblems']} in all")
