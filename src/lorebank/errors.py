@@ -6,6 +6,7 @@ character. `cause` is private: it goes to the log only (DESIGN, Errors).
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -169,6 +170,16 @@ class Bug(LorebankError):
 
     code = "bug"
     status = 500
+
+
+def one_line(text: str) -> str:
+    """What names on disk may hold, as one line: blanks and joiners stay, a line break is shown as `\\n`."""
+    clean = "".join(c if c.isprintable() or _in_names(c) else "\\n" if c == "\n" else "\ufffd" for c in text)
+    return clean.encode("utf-8", "replace").decode("utf-8")
+
+
+def _in_names(char: str) -> bool:
+    return char in "\u200c\u200d" or unicodedata.category(char) == "Zs"
 
 
 def printable(text: str) -> str:

@@ -109,7 +109,7 @@ def test_the_owner_without_keys_is_used_in_one_place() -> None:
     (entrance,) = [
         node
         for node in ast.walk(modules()["http/entrance.py"])
-        if isinstance(node, ast.FunctionDef) and node.name == "arrive"
+        if isinstance(node, ast.FunctionDef) and node.name == "_arrived"
     ]
     returns = [node for node in ast.walk(entrance) if isinstance(node, ast.Name) and node.id == "LOCAL"]
     assert len(returns) == 1

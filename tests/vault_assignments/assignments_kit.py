@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lorebank.access.resolve import Epoch
+from lorebank.ids import new_uuid
 from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
 from lorebank.vaults.assignments.facts import VaultFacts
 from lorebank.vaults.assignments.grants import Grants
@@ -15,6 +16,7 @@ from lorebank.vaults.assignments.host import Host
 from lorebank.vaults.assignments.inventory import Inventory, files_probe, inventory
 from lorebank.vaults.assignments.operator import Operator
 from lorebank.vaults.assignments.sharing import Sharing
+from lorebank.vaults.store import making
 
 OWNER = Operator("owner", lambda agent: True, everything=True)
 
@@ -65,13 +67,11 @@ class World:
         """What the agent's first authorised use does: make the store's folder and files."""
         membership = self.facts.data.membership(agent)
         assert membership.binding
-        new = f"vault-{len(self.registry.stores())}"
+        new = new_uuid()
         row = self.registry.begin_store(new, f"stores/{new}", membership.binding, 1)
         folder = self.knowledge / row.location
         if row.state == "creating":
-            (folder / "vault" / "private").mkdir(parents=True)
-            (folder / "vault" / "vault.json").write_text("{}")
-            (folder / "state.sqlite").write_text(agent)
+            making.build(folder, new, writable=False)
             self.registry.store_ready(row.vault)
         return row.vault
 

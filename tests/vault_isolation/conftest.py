@@ -20,4 +20,6 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentsWorld]:
     """Everything planted."""
     home = tmp_path_factory.mktemp("agents")
     with Server(home, {**SETTINGS, "LOREBANK_KNOWLEDGE_CONFIG": str(home / "knowledge.json5")}) as server:
-        yield AgentsWorld(server)
+        world = AgentsWorld(server)
+        yield world
+        world.close()

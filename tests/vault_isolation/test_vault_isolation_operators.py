@@ -66,7 +66,7 @@ class Operator:
 
     def __init__(self, agents: AgentsWorld, name: str) -> None:
         self._agents, self._name = agents, name
-        self._client = agents.server.client(None)
+        self._client = agents.operators
 
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Answer:
         self._client.use(_credential(self._agents, self._name))

@@ -34,6 +34,8 @@ from lorebank.service.table import OPERATIONS
 from lorebank.service.upkeep import Upkeep
 from lorebank.storage.ports import BankHandle
 from lorebank.storage.sqlite.directory import DataDirectory
+from lorebank.storage.sqlite.files import plain_text
+from lorebank.storage.sqlite.root_key import ROOT_KEY_FILE
 
 log = logging.getLogger(__name__)
 _DRAIN_S = 5.0
@@ -182,10 +184,7 @@ def _root_warnings(directory: DataDirectory, settings: Settings) -> Iterator[str
 
 def read_root_key(data_dir: Path) -> str:
     """The root key that the first start wrote; empty when there is none to read."""
-    try:
-        return (data_dir / "root.key").read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        return ""
+    return (plain_text(data_dir / ROOT_KEY_FILE) or "").strip()
 
 
 def _gauges(metrics: Metrics, context: Context, directory: DataDirectory) -> None:

@@ -67,10 +67,9 @@ class ProcessHooks:
         return {"restored": True}
 
     def _key(self, settings: Settings) -> str:
-        try:
-            return (settings.data_dir / "root.key").read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
-            return ""
+        from lorebank.storage.sqlite.files import plain_text
+
+        return (plain_text(settings.data_dir / "root.key") or "").strip()
 
 
 def _healthy(url: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,12 +15,14 @@ from typing import Any
 import orjson
 
 from lorebank.config import Settings
-from lorebank.errors import LorebankError, printable
+from lorebank.errors import LorebankError, StoreUnavailable, one_line, printable
 from lorebank.http.exchange import Exchange
 
 LOGGER = logging.getLogger("lorebank.http")
 _FIELDS = "lorebank_fields"
 _FRAMES = 12
+_REFUSAL_SECONDS = 1.0
+"""At most one line in this time tells why an operation finds knowledge stores closed for one reason."""
 
 
 def log_exchange(exchange: Exchange) -> None:
@@ -43,12 +47,43 @@ def log_exchange(exchange: Exchange) -> None:
 
 
 def log_cause(exchange: Exchange, error: BaseException, *, debug: bool) -> None:
-    """Write why a request failed and where.
+    """Write why a request failed and where; of a knowledge store that is closed for a named reason, one line.
 
     Messages of exceptions that are not ours may quote what was asked or stored, so they are left
     out unless `debug` is set.
     """
+    if isinstance(error, StoreUnavailable):
+        if _refusals.due((exchange.operation, error.reason), time.monotonic()):
+            LOGGER.warning("request %s refused: %s", exchange.request_id, _refusal(exchange, error, debug))
+        return
     LOGGER.error("request %s failed\n%s", exchange.request_id, "\n".join(_chain(error, debug)))
+
+
+class Seldom:
+    """Lets one of the same kind through in `seconds`. There are few kinds; none is forgotten."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._last: dict[tuple[str, str], float] = {}
+
+    def due(self, kind: tuple[str, str], now: float) -> bool:
+        """Whether it is this one's turn; `now` in seconds, of a clock that never goes back."""
+        with self._lock:
+            last = self._last.get(kind)
+            if last is not None and now - last < self._seconds:
+                return False
+            self._last[kind] = now
+            return True
+
+
+_refusals = Seldom(_REFUSAL_SECONDS)
+
+
+def _refusal(exchange: Exchange, error: StoreUnavailable, debug: bool) -> str:
+    told = f"{exchange.operation or '(none)'}: {error.reason}: {error.message}"
+    causes = [one for one in _chain(error.cause, debug) if not one.startswith(" ")]
+    return one_line(" <- ".join([told, *causes]))
 
 
 def _chain(error: BaseException | None, debug: bool) -> Iterator[str]:

@@ -69,9 +69,9 @@ def _filters(command: F) -> F:
 def list_rows(state: State, /, **asked: Any) -> None:
     """List rows, newest first.
 
-    Times are in UTC. The operation stands behind the action where that opens several. 'on' is the bank, or else the id of what was asked for. --json has all fields, with
-    the row's number and the statements that decided. With --bank the right to see that bank's rows
-    (bank:audit:list) is enough.
+    Times are in UTC. The operation stands behind the action where that opens several. 'on' is the bank,
+    or else the id of what was asked for. --json has all fields, with the row's number and the statements
+    that decided. With --bank the right to see that bank's rows (bank:audit:list) is enough.
     """
     page = {name: asked.pop(name) for name in ("limit", "offset")}
     with state.api() as api:

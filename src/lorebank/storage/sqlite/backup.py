@@ -20,6 +20,7 @@ from lorebank.storage.sqlite.connect import create_file, translated
 from lorebank.storage.sqlite.files import (
     disk,
     make_folder,
+    plain_text,
     remove_folder,
     sync_filesystem,
     sync_folder,
@@ -76,8 +77,9 @@ def backup_directory(source: Sources, target: Path, *, root_key: bool) -> None:
     names = [SENTINEL_FILE, *((ROOT_KEY_FILE, AUDIENCE_KEY_FILE) if root_key else ())]
     with disk():
         for name in names:
-            if (source.folder / name).exists():
-                write_private(target / name, (source.folder / name).read_text())
+            text = plain_text(source.folder / name)
+            if text is not None:
+                write_private(target / name, text)
         files = {str(PurePosixPath(path.relative_to(target))): _digest(path) for path in _files(target)}
         folders = [str(PurePosixPath(path.relative_to(target))) for path in _empty_folders(target)]
     sync_filesystem(target)

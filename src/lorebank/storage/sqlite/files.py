@@ -41,6 +41,16 @@ def open_plain(path: Path) -> BinaryIO:
     return open(descriptor, "rb")
 
 
+def plain_text(path: Path) -> str | None:
+    """The text of a plain file, None when there is none. `Unavailable` when it cannot be read."""
+    with disk():
+        try:
+            with open_plain(path) as file:
+                return file.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return None
+
+
 def make_folder(path: Path) -> None:
     """A folder for its owner only, durable; one that is there already stays as it is."""
     with disk():

@@ -95,12 +95,12 @@ def create_registry(folder: Path, namespace: str) -> OpenRegistry:
 
 
 def still_there(folder: Path, opened: OpenRegistry) -> bool:
-    """Whether the file of the connection is the one in the folder now."""
+    """Whether the file of the connection is the one in the folder now, and was not emptied."""
     try:
         found = os.stat(folder / REGISTRY_FILE)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == (opened.device, opened.inode)
+    return (found.st_dev, found.st_ino) == (opened.device, opened.inode) and found.st_size > 0
 
 
 def _sentinel(folder: Path) -> str | None:

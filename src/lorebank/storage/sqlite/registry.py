@@ -21,7 +21,7 @@ from lorebank.storage.rows import BankRow
 from lorebank.storage.sqlite import values
 from lorebank.storage.sqlite.access_data import SQL as ACCESS
 from lorebank.storage.sqlite.connect import connect, create_file, fold, transaction, translated
-from lorebank.storage.sqlite.files import sync_folder, write_private
+from lorebank.storage.sqlite.files import plain_text, sync_folder, write_private
 from lorebank.storage.sqlite.migrate import create_schema, migrate
 from lorebank.storage.sqlite.queries import load
 from lorebank.storage.sqlite.reader_base import window
@@ -287,9 +287,10 @@ def _create(folder: Path) -> None:
 
 def _check_sentinel(path: Path, uuid: str) -> None:
     """The sentinel says that there was a registry, and which; it is written after the registry."""
-    if not path.exists():
+    found = plain_text(path)
+    if found is None:
         write_private(path, uuid)
-    elif path.read_text().strip() != uuid:
+    elif found.strip() != uuid:
         raise Corrupt(
             "registry.id and registry.sqlite in the data directory do not belong together; "
             "bring back both from one backup with 'lorebank restore'"

@@ -10,7 +10,7 @@ from lorebank.access.keys import digest, new_secret, stored_key
 from lorebank.clock import Micros
 from lorebank.storage.sqlite.access_store import RegistryAccess
 from lorebank.storage.sqlite.access_writer import SqlAccessWriter
-from lorebank.storage.sqlite.files import disk, remove_file, write_private
+from lorebank.storage.sqlite.files import plain_text, remove_file, write_private
 
 ROOT_KEY_FILE = "root.key"
 _ROOT_USER = "root_user"
@@ -97,7 +97,6 @@ def _lacks_knowledge(stored: RegistryAccess | SqlAccessWriter, data: AccessData,
 
 
 def _remove_outdated_file(file: Path, data: AccessData) -> None:
-    with disk():
-        written = file.read_text().strip() if file.exists() else None
-    if written is not None and digest(written) not in data.keys:
+    written = plain_text(file)
+    if written is not None and digest(written.strip()) not in data.keys:
         remove_file(file)

@@ -6,20 +6,20 @@ Looking makes nothing (statement 1.1.9). Who has a role sees the stores of its a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from lorebank.access.knowledge import KnowledgeData
-from lorebank.access.reasons import (
-    DUPLICATE_MEMBERSHIP,
-    MISSING_DATABASE,
-    MISSING_MANIFEST,
-    MISSING_STORE,
-)
+from lorebank.access.reasons import DUPLICATE_MEMBERSHIP, MANIFEST_MISMATCH, SCAN_INCOMPLETE
+from lorebank.errors import StoreUnavailable, Unavailable
 from lorebank.storage.knowledge_ports import KnowledgeRegistry, StoreRow
+from lorebank.storage.sqlite.foreign import check_ours
 from lorebank.vaults.assignments.facts import VaultFacts
 from lorebank.vaults.assignments.operator import Operator
+from lorebank.vaults.store import making, manifest
 
 AgentStatus = Literal["ok", "not_created", "unavailable", "duplicate", "removed"]
 StoreStatus = Literal["ok", "not_created", "unavailable"]
@@ -73,6 +73,7 @@ def inventory(facts: VaultFacts, registry: KnowledgeRegistry, operator: Operator
     if data.problem is not None:
         return Inventory((), (), data.problem, data.reason)
     rows = {row.vault: row for row in registry.stores()}
+    probe = cache(probe)  # many agents may share a store
     agents = _agents(data)
     lines = tuple(_agent_line(data, agent, rows, probe) for agent in sorted(agents) if operator.may(agent))
     stores = [
@@ -85,19 +86,33 @@ def inventory(facts: VaultFacts, registry: KnowledgeRegistry, operator: Operator
 
 
 def files_probe(knowledge: Path) -> Probe:
-    """Looks whether folder, manifest and database are there (statement 1.1.11), by `lstat` alone."""
+    """Looks at folder, manifest, private partition, and the first bytes of the database (statement 1.1.11).
+    What only an opened database tells, an older vault or an exchanged partition, is told at the next use."""
 
     def probe(row: StoreRow) -> str | None:
-        folder = store_folder(knowledge, row)
         if row.state == "creating":
             return None
-        if not folder.is_dir():
-            return MISSING_STORE
-        if not (folder / "vault" / "vault.json").is_file():
-            return MISSING_MANIFEST
-        return None if (folder / "state.sqlite").is_file() else MISSING_DATABASE
+        try:
+            _look(store_folder(knowledge, row), row.vault)
+        except StoreUnavailable as exc:
+            return exc.reason
+        except Unavailable:  # the disk or its rights do not let us look
+            return SCAN_INCOMPLETE
+        return None
 
     return probe
+
+
+def _look(store: Path, vault: str) -> None:
+    """`StoreUnavailable` with what keeps the store from being opened."""
+    from lorebank.storage.tree.tree import FileTree  # not at the server's start
+
+    making.check_parts(store)
+    check_ours(store / making.DATABASE, "vault")
+    with closing(FileTree(store / making.VAULT)) as tree:
+        if manifest.read(tree).vault != vault:
+            raise manifest.mismatch(MANIFEST_MISMATCH)
+        tree.identity(making.PRIVATE)
 
 
 def store_folder(knowledge: Path, row: StoreRow) -> Path:

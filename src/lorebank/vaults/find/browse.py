@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from lorebank.errors import InvalidInput
+from lorebank.vaults.find.whole import shown_finding
 from lorebank.vaults.record.values import MAX_DIAGNOSTICS, Finding, RecordKind
 from lorebank.vaults.store.values import Entry, View
 
@@ -52,11 +53,8 @@ def _finding(view: View, one: Finding) -> Mapping[str, Any]:
     entry = view.entries.get(one.path)
     record = None if entry is None else entry.record
     return {
-        "path": one.path,
-        "line": one.line,
+        **shown_finding(one),
         "id": None if record is None else record.id,
-        "rule": one.rule,
-        "message": one.message,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from lorebank.errors import one_line
 from lorebank.vaults.evidence.citations import Checked, check_citations
 from lorebank.vaults.find.hits import brief, named, text_of
 from lorebank.vaults.find.names import names_of
@@ -53,7 +54,12 @@ def shown_citation(one: Checked) -> dict[str, Any]:
 
 def shown_finding(one: Finding) -> dict[str, Any]:
     """A diagnostic as answers have it."""
-    return {"path": one.path, "line": one.line, "rule": one.rule, "message": one.message}
+    return {
+        "path": one_line(one.path),
+        "line": one.line,
+        "rule": one.rule,
+        "message": one_line(one.message),
+    }
 
 
 def _relations(view: View, record: Record) -> dict[str, Any]:

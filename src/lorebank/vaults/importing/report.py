@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lorebank.errors import one_line
+
 MAX_PROBLEMS: Final = 1_000
 """Problems in one answer, as of diagnostics (seed 000, Limits)."""
 
@@ -85,7 +87,7 @@ def _store(report: StoreReport) -> dict[str, Any]:
             }
             for one in report.partitions
         ],
-        "problems": [{"path": one.path, "message": one.message} for one in shown],
+        "problems": [{"path": one_line(one.path), "message": one_line(one.message)} for one in shown],
         "totalProblems": len(report.problems),
         "truncated": len(report.problems) > len(shown),
     }

@@ -178,8 +178,8 @@ def _give_up(
             parts.state.conflict(row.folder, row.request_id)
     except (LorebankError, OSError) as exc:
         raise Unavailable(
-            "the save could neither be finished nor taken back now; it will be finished before the next use "
-            "of the store. Repeat the request with the same id to learn how it ended",
+            "the save could neither be finished nor taken back now; that will be done before the next use of "
+            "the store. Repeat the request with the same id to learn how it ended",
             cause=why,
         ) from exc
 

@@ -26,10 +26,11 @@ STAGING_PATIENCE: Final = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done: request ids of the finished publications, temporary and staged files that were
-    removed, commits that were caught up, and what keeps git behind."""
+    """What was done: request ids of the finished and of the dropped publications, temporary and staged files
+    that were removed, commits that were caught up, and what keeps git behind."""
 
     finished: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     swept: int = 0
     commits: int = 0
     git_problem: str | None = None
@@ -47,13 +48,14 @@ def recover(parts: Parts, *, opening: bool) -> Recovered:
     rows = parts.state.open_journal()
     # A file that a person saved while a put was under way goes back to its place before anything is compared.
     swept = parts.tree.sweep() if opening or rows else 0
+    finished, dropped = [], []
     for row in rows:
         if row.state == "conflicted":
             raise conflicted(row)
-        forward(parts, row)
+        (finished if forward(parts, row) else dropped).append(row.request_id)
     swept += sweep_staging(parts, 0 if opening else STAGING_PATIENCE)
     caught = catch_up(parts)
-    return Recovered(tuple(row.request_id for row in rows), swept, caught.commits, caught.problem)
+    return Recovered(tuple(finished), tuple(dropped), swept, caught.commits, caught.problem)
 
 
 def refuse_strange_manifest(parts: Parts) -> None:
@@ -63,17 +65,24 @@ def refuse_strange_manifest(parts: Parts) -> None:
         raise mismatch(wrong)
 
 
-def forward(parts: Parts, row: JournalRow) -> None:
-    """Finish an accepted publication. A file that is neither what it was nor what it shall be makes it
-    conflicted, unless vault.json shows it already: then all files were in place, and what differs was
-    changed afterwards."""
+def forward(parts: Parts, row: JournalRow) -> bool:
+    """Finish an accepted publication; False when it was dropped instead.
+
+    A file that is neither what it was nor what it shall be keeps it from being finished, unless vault.json
+    shows it already: then all files were in place, and what differs was changed afterwards. Nobody was told
+    of one that vault.json does not show. So it is dropped as a whole where none of its files is in place: the
+    others' text stays, and the request can be repeated. Where one is, the operator decides.
+    """
     files = decode(row.files, row.folder)
     if shown(parts, row):
-        states: Sequence[FileState | None] = [_own_state(parts, row, file) for file in files]
+        states: Sequence[FileState | None] | None = [_own_state(parts, row, file) for file in files]
     else:
         states = _placed(parts, row, files)
-    finish(parts, row, files, states)
-    _log.info("publication %s of knowledge store %s was finished", row.publication_id, parts.vault)
+    if states is not None:
+        finish(parts, row, files, states)
+    done = "dropped, because a file was changed under it" if states is None else "finished"
+    _log.info("publication %s of knowledge store %s was %s", row.publication_id, parts.vault, done)
+    return states is not None
 
 
 def conflicted(row: JournalRow) -> StoreUnavailable:
@@ -102,17 +111,18 @@ def sweep_staging(parts: Parts, older_than: float) -> int:
     return gone
 
 
-def _placed(parts: Parts, row: JournalRow, files: Sequence[PlannedFile]) -> Sequence[FileState | None]:
+def _placed(parts: Parts, row: JournalRow, files: Sequence[PlannedFile]) -> list[FileState | None] | None:
+    """The states of its files, None when it was dropped."""
     if any(_foreign(parts, row, file) for file in files):
-        parts.state.conflict(row.folder, row.request_id)
-        raise conflicted(row)
+        _drop(parts, row, files)
+        return None
     states: list[FileState | None] = []
     try:
         place_all(parts, row.folder, files, states)
         write_manifest(parts, row)
-    except (Conflict, NotFound) as exc:  # somebody changed a file, or removed a staged one
-        parts.state.conflict(row.folder, row.request_id)
-        raise conflicted(row) from exc
+    except (Conflict, NotFound):  # somebody changed a file, or removed a staged one
+        _drop(parts, row, files)
+        return None
     except StoreUnavailable:
         raise
     except (LorebankError, OSError) as exc:
@@ -122,6 +132,14 @@ def _placed(parts: Parts, row: JournalRow, files: Sequence[PlannedFile]) -> Sequ
             cause=exc,
         ) from exc
     return states
+
+
+def _drop(parts: Parts, row: JournalRow, files: Sequence[PlannedFile]) -> None:
+    """Forget it, or, where one of its files is in place, make it conflicted and raise so."""
+    if any(not file.settled and standing(parts.tree, row.folder, file) is Standing.NEW for file in files):
+        parts.state.conflict(row.folder, row.request_id)
+        raise conflicted(row)
+    parts.state.forget(row.folder, row.request_id)
 
 
 def _foreign(parts: Parts, row: JournalRow, file: PlannedFile) -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 from lorebank.access.audience import Partition
 from lorebank.access.reasons import BUSY, CONFLICTED_PUBLICATION, FOREIGN, PENDING_PUBLICATION
 from lorebank.errors import Corrupt, LorebankError, StoreUnavailable, Unavailable
-from lorebank.storage.sqlite.files import disk, make_folder, write_private
+from lorebank.storage.sqlite.files import disk, make_folder, open_plain, plain_text, write_private
 from lorebank.storage.sqlite.knowledge_copy import Place, copy_registry, copy_state
 from lorebank.storage.sqlite.knowledge_file import REGISTRY_FILE, SENTINEL_FILE
 from lorebank.storage.sqlite.knowledge_registry import SqliteKnowledgeRegistry
@@ -93,8 +93,7 @@ def _registry_and_config(
         if _read(config) == before:
             _keep_config(before, config, data_dir, target)
             if places or copy.exists():
-                with disk():
-                    write_private(copy.with_name(SENTINEL_FILE), (folder / SENTINEL_FILE).read_text())
+                write_private(copy.with_name(SENTINEL_FILE), plain_text(folder / SENTINEL_FILE) or "")
             return places
     raise Unavailable("the store map is being edited all the time; back up again when that has ended")
 
@@ -102,7 +101,8 @@ def _registry_and_config(
 def _read(config: Path) -> bytes | None:
     with disk():
         try:
-            return config.read_bytes()
+            with open_plain(config) as file:
+                return file.read()
         except FileNotFoundError:
             return None
 

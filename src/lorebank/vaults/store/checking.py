@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from lorebank.access.audience import Partition
-from lorebank.errors import LorebankError, NotFound
+from lorebank.errors import LorebankError, NotFound, one_line
 from lorebank.storage.knowledge_ports import CatalogueRow
 from lorebank.storage.tree.ports import FileState
 from lorebank.vaults.evidence.descriptors import content_path
@@ -48,7 +48,7 @@ def _partition(runtime: Runtime, partition: Partition, read_all: bool) -> Iterat
     if runtime.tree.identity(folder) is None:
         return
     scanned = runtime.tree.scan(folder)
-    yield from (f"{one.path}: {one.message}" for one in scanned.problems)
+    yield from (one_line(f"{one.path}: {one.message}") for one in scanned.problems)
     rows = {f"{folder}/{row.path}": row for row in runtime.state.catalogue(folder)}
     for path, row in rows.items():
         state = scanned.files.get(path)

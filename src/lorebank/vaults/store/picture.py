@@ -128,7 +128,7 @@ class Picture:
         for path, one in self._sources.items():
             places.setdefault(one.id, []).append(path)
         self._descriptors = {one.id: one for one in self._sources.values() if len(places[one.id]) == 1}
-        message = "this descriptor's id stands in more than one file, so it names nothing"
+        message = "this descriptor's id stands in more than one file; give one of them another id"
         self._twice = [
             Finding(path, 0, "id.duplicate", message)
             for same in places.values()

@@ -43,7 +43,7 @@ class RuntimePool:
     @contextmanager
     def using(self, vault: str) -> Iterator[Runtime]:
         """The runtime of a store, kept open meanwhile."""
-        slot = self._enter(vault)
+        slot = self._current(vault)
         try:
             with slot.opening:
                 if slot.runtime is None:
@@ -91,6 +91,17 @@ class RuntimePool:
         for vault in found:
             self._slots[vault].closing = True
         return found
+
+    def _current(self, vault: str) -> _Slot:
+        """Come in. A store that others are not using, and whose files are not those that were opened, is
+        opened anew first: it may have come back."""
+        slot = self._enter(vault)
+        runtime = slot.runtime
+        if runtime is None or slot.users > 1 or not runtime.exchanged():
+            return slot
+        runtime.broken = True  # nothing more is written into what was opened
+        self._leave(vault, slot)
+        return self._enter(vault)
 
     def _enter(self, vault: str) -> _Slot:
         with self._changed:

@@ -63,7 +63,8 @@ class Runtime:
             self.state.close()
             raise
         make_folder(self.staging)
-        self._database = _inode(folder / making.DATABASE)
+        self._path = folder / making.DATABASE
+        self._database = _inode(_found(self._path))
         self._root = self.tree.identity()
         self._verdicts = KeptVerdicts(self.state)
         self._git = {may: GitHistory(self.tree.root, create=may) for may in (False, True)}
@@ -208,6 +209,13 @@ class Runtime:
                 accepted.append(row.folder)
         return accepted
 
+    def exchanged(self) -> bool:
+        """Whether something else stands, or nothing, where the files are that were opened."""
+        try:
+            return _inode(_found(self._path)) != self._database or self.tree.identity() != self._root
+        except StoreUnavailable:
+            return True
+
     def close(self) -> None:
         """Close it; nobody may be using it."""
         self._tidier.close()
@@ -269,12 +277,18 @@ class Runtime:
         return checkpoint
 
     def _check_standing(self) -> None:
-        """The very files that were opened still stand in their places."""
-        if _inode(self.folder / making.DATABASE) != self._database or self.tree.identity() != self._root:
+        """The very files that were opened still stand in their places, and the database was not emptied."""
+        found = _found(self._path)
+        if found is None or _inode(found) != self._database or self.tree.identity() != self._root:
             making.check_parts(self.folder)
             raise StoreUnavailable(
                 reasons.PARTITION_CHANGED,
                 "the folder or the database of the knowledge store was exchanged for another one; ask again",
+            )
+        if not found.st_size:
+            raise StoreUnavailable(
+                reasons.MISSING_DATABASE,
+                "state.sqlite of the knowledge store was emptied; bring the store back from a backup",
             )
 
     def _verify_folder(self, folder: str) -> None:
@@ -315,9 +329,12 @@ def _opened(path: Path) -> SqliteVaultState:
         raise StoreUnavailable(reasons.DAMAGED, exc.message, cause=exc) from exc
 
 
-def _inode(path: Path) -> tuple[int, int] | None:
+def _found(path: Path) -> os.stat_result | None:
     try:
-        found = os.lstat(path)
+        return os.lstat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+
+
+def _inode(found: os.stat_result | None) -> tuple[int, int] | None:
+    return None if found is None else (found.st_dev, found.st_ino)

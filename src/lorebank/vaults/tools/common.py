@@ -10,7 +10,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from lorebank.clock import Clock, to_datetime
-from lorebank.errors import Conflict, InvalidInput, NotFound, RevisionConflict, StoreUnavailable, Unavailable
+from lorebank.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    RevisionConflict,
+    StoreUnavailable,
+    Unavailable,
+    one_line,
+)
 from lorebank.ids import new_uuid
 from lorebank.vaults.record.edit import edit_record
 from lorebank.vaults.record.ontology import Ontology
@@ -192,7 +200,10 @@ def draft(view: View, saved: Saved, what: str) -> Draft:
 
 def told(found: Sequence[Finding]) -> dict[str, Any]:
     """Findings as an answer has them."""
-    shown = [{"line": one.line, "rule": one.rule, "message": one.message} for one in found[:MAX_DIAGNOSTICS]]
+    shown = [
+        {"line": one.line, "rule": one.rule, "message": one_line(one.message)}
+        for one in found[:MAX_DIAGNOSTICS]
+    ]
     cut = {"findingsTruncated": True} if len(found) > MAX_DIAGNOSTICS else {}
     return {"findings": shown, **cut}
 

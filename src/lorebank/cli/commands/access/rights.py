@@ -43,8 +43,8 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
     )
     if "knowledge" in answer and not all(answer["knowledge"].values()):
         printer.note(
-            f"'lorebank access explain --bank {answer['bank_id']} --action knowledge:read' tells which policy "
-            "decides; 'operatorRead' of the store map is asked besides."
+            f"'lorebank access explain --bank {answer['bank_id']} --action knowledge:read' tells which "
+            "policy decides; 'operatorRead' of the store map is asked besides."
         )
 
 

@@ -10,7 +10,7 @@ import click
 from lorebank.cli.base import Command, Group, State, pass_state
 from lorebank.cli.commands.vault.common import agent_option, more, of_agent, show_records
 from lorebank.cli.failures import FAILED, OK
-from lorebank.cli.output import Column, Printer, moment
+from lorebank.cli.output import Column, Printer, moment, one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 KINDS = ("page", "claim", "relationship")
@@ -86,7 +86,7 @@ def _show(printer: Printer, answer: dict[str, Any]) -> None:
         printer.say()
         printer.say(str(record.get("text") or ""))
         for finding in record.get("findings", ()):
-            printer.say(f"{_place(finding)}: {finding.get('message')}")
+            printer.say(one_line(f"{_place(finding)}: {finding.get('message')}"))
     for twin in answer.get("duplicates", ()):
         printer.say(str(twin.get("message")))
 
