@@ -7,8 +7,8 @@ import pytest
 from lorebank.errors import InvalidInput
 from lorebank.vaults.evidence.scan import MAX_EXCERPT_BYTES, MAX_LINES, Passage, Scan
 from lorebank.vaults.store.values import Descriptor
+from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.inputs import CitationInput
-from lorebank.vaults.tools.save_claim import evidence_meta
 from vault_kit.memory_vault import MemoryVault, MemoryView
 
 LINES = 2_000
@@ -32,7 +32,7 @@ def test_many_citations_read_their_source_a_few_times(opened: list[str]) -> None
     vault = MemoryVault()
     source = vault.source("".join(f"line {place}\n" for place in range(LINES)))
     cited = [CitationInput(source, f"{place + 1}-{LINES}", f"line {LINES - 1}") for place in range(LINES)]
-    assert len(evidence_meta(vault.view(), cited)) == LINES
+    assert len(Cited(cited).meta(vault.view())) == LINES
     assert 1 <= len(opened) <= 6
 
 
@@ -43,7 +43,7 @@ def test_the_first_wrong_one_is_named(wrong: int) -> None:
     cited = [CitationInput(source, 1, "a")] * LINES
     cited[wrong] = CitationInput(source, 2, "a")
     with pytest.raises(InvalidInput, match=rf"evidence\.{wrong}: the quote"):
-        evidence_meta(vault.view(), cited)
+        Cited(cited).meta(vault.view())
 
 
 @pytest.mark.parametrize("size", [1, 7, 300_000])

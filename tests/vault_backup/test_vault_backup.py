@@ -38,7 +38,9 @@ from vault_store.store_world import (
     page,
     put,
     save,
+    saving,
     titles,
+    together,
     world,
 )
 
@@ -347,11 +349,12 @@ def test_a_publication_that_waits_for_a_decision_waits_in_the_copy_too(data: Dat
     save(data.stores.open(owner()), 1, "Ada")
 
     def killed(point: Point) -> None:
-        if point is Point.ACCEPTED:
+        if point is Point.FILE_WRITTEN:
             raise Killed
 
+    both = together(saving(2, "Bert"), saving(1, "Ada again"))
     with pytest.raises(Killed), installed(killed):
-        save(data.stores.open(owner()), 1, "Ada again")
+        data.stores.open(owner()).publish("one", "one", both)
     put(data.stores.private(), "people/p1.md", page(1, "A person's"))
     copy, told = data.backup()
     assert len(told) == 1 and "copied as it stands" not in told[0]
@@ -361,4 +364,4 @@ def test_a_publication_that_waits_for_a_decision_waits_in_the_copy_too(data: Dat
         with anew.vaults.pool.using(vault) as runtime:
             (row,) = runtime.state.open_journal()
         anew.vaults.settle(vault, row.folder, row.request_id, "mine")
-        assert titles(anew.open(owner())) == ["Ada again"]
+        assert titles(anew.open(owner())) == ["Ada again", "Bert"]

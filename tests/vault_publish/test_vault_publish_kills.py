@@ -56,8 +56,8 @@ def test_a_kill_while_a_save_is_taken_back_loses_nothing_of_the_editor(
     tmp_path: Path, point: Point, nth: int
 ) -> None:
     store = killed(tmp_path, point, nth)
-    if point is Point.FORGOTTEN:
-        assert not store.recover().finished
+    if point in (Point.UNDONE, Point.FORGOTTEN):
+        assert store.recover().dropped == (("r1",) if point is Point.UNDONE else ())
     else:
         with pytest.raises(StoreUnavailable) as caught:
             store.recover()

@@ -85,9 +85,19 @@ def test_a_retained_file_is_taken_back_with_its_records(tmp_path: Path, step: in
     store.close()
 
 
-def test_a_staged_file_that_is_gone_leaves_the_decision_to_the_operator(store: Store) -> None:
+def test_a_save_whose_staged_file_is_gone_is_dropped_as_a_whole(store: Store) -> None:
     killed_at(store, Point.ACCEPTED, lambda: retain(store))
     (store.root / "staging/r1").unlink()
+    assert store.recover().dropped == ("r1",)
+    assert not retained(store)
+    assert not retain(store).receipt.replayed and retained(store)
+
+
+def test_a_staged_file_that_is_gone_leaves_the_decision_where_another_is_in_place(store: Store) -> None:
+    killed_at(store, Point.ACCEPTED, lambda: retain(store))
+    (store.root / "staging/r1").unlink()
+    (store.root / "vault/private/claims").mkdir()
+    (store.root / "vault/private/claims/c.md").write_bytes(CLAIM)
     with pytest.raises(StoreUnavailable) as caught:
         store.recover()
     assert caught.value.reason == "conflicted_publication"
@@ -98,6 +108,8 @@ def test_a_staged_file_that_is_gone_leaves_the_decision_to_the_operator(store: S
 
 def test_what_is_staged_for_an_open_publication_is_not_swept(store: Store) -> None:
     killed_at(store, Point.ACCEPTED, lambda: retain(store))
+    (store.root / "vault/private/artifacts/x").mkdir(parents=True)
+    (store.root / "vault/private/artifacts/x/d.json").write_bytes(b"{}")
     (store.root / "vault/private/claims").mkdir()
     (store.root / "vault/private/claims/c.md").write_bytes(b"by hand")
     store.stage(b"nobody's")

@@ -179,6 +179,18 @@ def saving(
     return plan
 
 
+def together(*plans: Callable[[View], Draft]) -> Callable[[View], Draft]:
+    """One publication of what several plans write."""
+
+    def plan(view: View) -> Draft:
+        drafts = [one(view) for one in plans]
+        files = tuple(file for one in drafts for file in one.files)
+        records = tuple(record for one in drafts for record in one.records)
+        return Draft(files, records, drafts[0].answer)
+
+    return plan
+
+
 def save(handle: PartitionHandle, number: int, title: str, body: str = "", **more: Any) -> Receipt:
     """Save a page."""
     more.setdefault("partition", handle.grant.partition)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_world import World, changes, made_id, owner, page, save, saving, titles, world
+from store_world import World, changes, made_id, owner, page, save, saving, titles, together, world
 
 from lorebank.errors import (
     Conflict,
@@ -321,14 +321,14 @@ def test_a_conflicted_publication_blocks_every_reading(tmp_path: Path) -> None:
         """The process ends here."""
 
     def kill(point: Point) -> None:
-        if point is Point.ACCEPTED:
+        if point is Point.FILE_WRITTEN:
             raise Killed
 
     with world(tmp_path) as stores:
         handle = stores.open()
         save(handle, 1, "Ada")
         with pytest.raises(Killed), installed(kill):
-            save(handle, 1, "Ada 2")
+            handle.publish("one", "one", together(saving(2, "Bob"), saving(1, "Ada 2")))
         (stores.private() / "people/p1.md").write_bytes(page(1, "Theirs"))
         for _ in range(2):
             with pytest.raises(StoreUnavailable) as said:

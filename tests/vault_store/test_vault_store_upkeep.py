@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_world import OTHER, SESSION, World, changes, group, made_id, page, put, save, saving, titles, world
+from store_world import (
+    OTHER,
+    SESSION,
+    World,
+    changes,
+    group,
+    made_id,
+    page,
+    put,
+    save,
+    saving,
+    titles,
+    together,
+    world,
+)
 
 from lorebank.access.audience import PRIVATE, Partition
 from lorebank.errors import NotCreated, NotFound, StoreUnavailable
@@ -31,6 +45,11 @@ class Killed(BaseException):
 
 def _kill(point: Point) -> None:
     if point is Point.ACCEPTED:
+        raise Killed
+
+
+def _kill_in_between(point: Point) -> None:
+    if point is Point.FILE_WRITTEN:
         raise Killed
 
 
@@ -130,19 +149,19 @@ def test_a_store_that_lost_a_part_says_which(stores: World) -> None:
 
 
 @pytest.mark.statement("1.7.66")
-@pytest.mark.parametrize("keep, title", [("mine", "Ada 2"), ("theirs", "Theirs")])
-def test_an_operator_settles_a_conflicted_publication(stores: World, keep: str, title: str) -> None:
+@pytest.mark.parametrize("keep, left", [("mine", ["Ada 2", "Bob"]), ("theirs", ["Theirs"])])
+def test_an_operator_settles_a_conflicted_publication(stores: World, keep: str, left: list[str]) -> None:
     handle = stores.open()
     save(handle, 1, "Ada")
-    with pytest.raises(Killed), installed(_kill):
-        handle.publish("one", "one", saving(1, "Ada 2"))
+    with pytest.raises(Killed), installed(_kill_in_between):
+        handle.publish("one", "one", together(saving(2, "Bob"), saving(1, "Ada 2")))
     (stores.private() / "people/p1.md").write_bytes(page(1, "Theirs"))
     with pytest.raises(StoreUnavailable):
         titles(handle)
     with pytest.raises(NotFound):
         stores.vaults.settle(handle.vault, "private", "other", "mine")
     stores.vaults.settle(handle.vault, "private", "one", "mine" if keep == "mine" else "theirs")
-    assert titles(handle) == [title]
+    assert titles(handle) == left
     assert found(stores, handle, read_all=True) == []
 
 

@@ -355,6 +355,9 @@ class VaultState(Protocol):
 
     def set_verdict(self, key: str, stamp: str, verdict: str) -> None: ...
 
+    def set_verdicts(self, stamp: str, verdicts: Mapping[str, str]) -> None:
+        """Verdicts by key that have the same stamp, in one transaction."""
+
     def vectors(self, folder: str) -> Iterator[tuple[int, str, str, bytes]]:
         """(catalogue key, model id, SHA-256 of the file, float16 vector). A vector goes in the same
         transaction in which its file does, or becomes another one."""

@@ -66,7 +66,7 @@ class SqliteKnowledgeRegistry:
         """See the port."""
         opened = self._open  # without the lock: every decision asks, and must not wait for a write
         if self._problem is None and opened is not None and not still_there(self._folder, opened):
-            self._problem = needs_recovery("registry.sqlite was taken away or emptied while lorebank was running")
+            self._problem = needs_recovery("registry.sqlite was taken away or emptied while lorebank ran")
         return self._problem
 
     def listen(self, changed: Callable[[bool], None]) -> None:

@@ -162,8 +162,12 @@ class SqliteVaultState:
         return None if row is None else (row[0], row[1])
 
     def set_verdict(self, key: str, stamp: str, verdict: str) -> None:
+        self.set_verdicts(stamp, {key: verdict})
+
+    def set_verdicts(self, stamp: str, verdicts: Mapping[str, str]) -> None:
+        rows = [{"key": key, "stamp": stamp, "verdict": said} for key, said in verdicts.items()]
         with self._file.writing() as db:
-            db.execute(SQL.set_verdict, {"key": key, "stamp": stamp, "verdict": verdict})
+            db.executemany(SQL.set_verdict, rows)
 
     def vectors(self, folder: str) -> Iterator[tuple[int, str, str, bytes]]:
         yield from self._file.each(SQL.vectors, folder=folder)

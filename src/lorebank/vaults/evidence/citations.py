@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -133,7 +133,9 @@ class _Source:
             return _all(citations, self._descriptor, whole)
         known = {citation: self._known(citation) for citation in citations}
         wanted = {
-            citation: Passage(citation.lines, None if citation.quote is None else normal(citation.quote))
+            citation: Passage(
+                citation.lines, None if citation.quote is None else normal(citation.quote), keep=excerpts
+            )
             for citation, verdict in known.items()
             if verdict is None or (excerpts and verdict.rule is None and citation.lines is not None)
         }
@@ -145,7 +147,8 @@ class _Source:
                 raise Unavailable("a retained source changed while it was read; ask again")
             if whole is None and (broken := self._broken(scan)) is not None:
                 return _all(citations, self._descriptor, broken)
-            settled = {one: known[one] or self._settle(one, wanted[one], scan.lines) for one in citations}
+            settled = {one: known[one] or _verdict(one, wanted[one], scan.lines) for one in known}
+            self._note({one: settled[one] for one in settled if known[one] is None})
             shown = wanted if excerpts else {}
             return [self._read_back(one, settled[one], shown.get(one)) for one in citations]
 
@@ -154,13 +157,8 @@ class _Source:
         verdict = Verdict()
         if scan.size != self._descriptor.size or scan.sha256 != self._descriptor.sha256:
             verdict = Verdict(CHANGED, "the retained file is not what was retained (its SHA-256 differs)")
-        self._note(None, verdict)
+        self._note({None: verdict})
         return None if verdict.rule is None else verdict
-
-    def _settle(self, citation: Citation, passage: Passage, lines: int) -> Verdict:
-        verdict = _verdict(citation, passage, lines)
-        self._note(citation, verdict)
-        return verdict
 
     def _read_back(self, citation: Citation, verdict: Verdict, passage: Passage | None) -> Checked:
         if verdict.rule is not None or passage is None or citation.lines is None:
@@ -175,10 +173,10 @@ class _Source:
         row = None if self._kept is None else self._kept.verdict(self._key(citation))
         return None if row is None or row[0] != self._stamp else _decoded(row[1])
 
-    def _note(self, citation: Citation | None, verdict: Verdict) -> None:
-        if self._kept is not None and self._stamp is not None:
-            value = json.dumps([verdict.rule, verdict.message, verdict.at])
-            self._kept.set_verdict(self._key(citation), self._stamp, value)
+    def _note(self, verdicts: Mapping[Citation | None, Verdict] | Mapping[Citation, Verdict]) -> None:
+        if self._kept is not None and self._stamp is not None and verdicts:
+            rows = {self._key(one): json.dumps([v.rule, v.message, v.at]) for one, v in verdicts.items()}
+            self._kept.set_verdicts(self._stamp, rows)
 
     def _key(self, citation: Citation | None) -> str:
         source = self._descriptor
@@ -216,6 +214,19 @@ def _decoded(value: str) -> Verdict | None:
         rule, message, at = json.loads(value)
         return Verdict(rule, message, None if at is None else (at[0], at[1]))
     except (ValueError, TypeError, IndexError):
+        return None
+
+
+def stamp_in(view: View, descriptor: Descriptor) -> str | None:
+    """The state of a retained file now; None when it cannot be told, or there is no such file."""
+    try:
+        with view.open_source(descriptor) as file:
+            return _stamp_of(file)
+    except NotFound:
+        return None
+    except StoreUnavailable as exc:
+        if exc.reason != reasons.UNSAFE_FILE:
+            raise
         return None
 
 

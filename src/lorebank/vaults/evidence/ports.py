@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 
@@ -15,7 +16,8 @@ class Verdicts(Protocol):
     def verdict(self, key: str) -> tuple[str, str] | None:
         """(stamp, verdict), None when there is none."""
 
-    def set_verdict(self, key: str, stamp: str, verdict: str) -> None: ...
+    def set_verdicts(self, stamp: str, verdicts: Mapping[str, str]) -> None:
+        """Keep verdicts, by key, of one source that has this stamp."""
 
 
 @runtime_checkable

@@ -15,12 +15,16 @@ from typing import BinaryIO, Final
 import numpy as np
 import numpy.typing as npt
 
+from lorebank.vaults.evidence.sieve import Sieve
+
 BLOCK: Final = 1 << 20
 MAX_LINES: Final = 20
 """Lines that are read back for one citation (specs, Memory-provider facts)."""
 MAX_EXCERPT_BYTES: Final = 16_384
 """Bytes that are read back for one citation; one line of a source may be as long as the source."""
 _BOM: Final = b"\xef\xbb\xbf"
+_MANY: Final = 24
+"""Quotes that are quicker looked for one by one in a block than by a sieve first."""
 
 
 def normal(text: str) -> bytes:
@@ -33,58 +37,54 @@ class Passage:
     """What one citation points to, while it is looked for.
 
     `lines` is inclusive, None the whole source. Afterwards `found` holds the lines of the first place of the
-    quote inside them, and `excerpt` up to 20 lines from the first line on (only when `lines` are given).
+    quote inside them, and `excerpt` up to 20 lines from the first line on (only when `lines` are given, and
+    `keep` is).
     """
 
     lines: tuple[int, int] | None
     quote: bytes | None
+    keep: bool = True
     found: tuple[int, int] | None = None
     excerpt: bytearray = field(default_factory=bytearray)
     cut: bool = False
-    _tail: bytes = b""
-    _tail_line: int = 0
     _kept_lines: int = 0
+
+    @property
+    def looking(self) -> bool:
+        """Whether a quote is still to be found."""
+        return bool(self.quote) and self.found is None
 
     def done(self, line: int) -> bool:
         """Whether nothing from `line` on can change it."""
         if self.lines is not None:
             return line > self.lines[1]
-        return self.quote is None or self.found is not None
+        return not self.looking
 
-    def feed(self, block: _Block) -> None:
-        """Take in the part of a block that is inside the lines."""
-        first, last = self.lines or (1, 1 << 62)
-        looking = self.quote is not None and self.found is None
-        keeping = self.lines is not None and not self.cut
-        if block.last < first or block.line > last or not (looking or keeping):
+    def look(self, block: Block, firsts: dict[bytes, int]) -> None:
+        """Look for the quote in the part of a block that is inside the lines. `firsts` remembers where in
+        the block quotes stand first: many citations may have the same one."""
+        quote = self.quote or b""
+        if (first := firsts.get(quote)) is None:
+            first = firsts[quote] = block.text.find(quote)
+        if first < 0:
             return
-        begin = 0 if block.line >= first else block.end_of(first - 1) + 1
-        end = len(block.text) if block.last <= last else block.end_of(last)
-        # What is only read back needs no more of the block: many citations may reach over all of a source.
-        piece = block.text[begin : end if looking else min(end, begin + MAX_EXCERPT_BYTES + 1)]
-        self._look(piece, max(block.line, first))
-        if keeping:
-            self._keep(piece)
+        begin, end = block.span(self.lines)
+        place = block.text.find(quote, begin, end) if first < begin else first
+        if 0 <= place <= end - len(quote):
+            at = block.line_at(place)
+            self.found = (at, at + quote.count(b"\n"))
+
+    def take(self, block: Block) -> None:
+        """Keep what of a block is inside the lines, as long as there is room."""
+        if not self.keep or self.cut or not block.meets(self.lines):
+            return
+        begin, end = block.span(self.lines)
+        # No more of the block is needed: many citations may reach over all of a source.
+        self._keep(block.text[begin : min(end, begin + MAX_EXCERPT_BYTES + 1)])
 
     def clear(self) -> None:
         """Let go of what was read."""
-        self.excerpt, self._tail = bytearray(), b""
-
-    def _look(self, piece: bytes, line: int) -> None:
-        quote = self.quote
-        if quote is None or self.found is not None:
-            return
-        if not self._tail:
-            self._tail_line = line
-        text = self._tail + piece
-        place = text.find(quote)
-        if place >= 0:
-            at = self._tail_line + text.count(b"\n", 0, place)
-            self.found, self._tail = (at, at + quote.count(b"\n")), b""
-            return
-        rest = max(0, len(text) - len(quote) + 1)
-        self._tail_line += text.count(b"\n", 0, rest)
-        self._tail = text[rest:]
+        self.excerpt = bytearray()
 
     def _keep(self, piece: bytes) -> None:
         piece = piece[: MAX_EXCERPT_BYTES - len(self.excerpt) + 1]
@@ -99,7 +99,7 @@ class Passage:
             self.cut = True
 
 
-class _Block:
+class Block:
     """A piece of a source with LF as its only line end; `line` is the number of the line it begins in,
     `last` of the line it ends in."""
 
@@ -108,11 +108,62 @@ class _Block:
         self.last = line + text.count(b"\n")
         self._ends: npt.NDArray[np.intp] | None = None
 
-    def end_of(self, line: int) -> int:
-        """Where the LF of a line that ends in this block stands."""
+    def meets(self, lines: tuple[int, int] | None) -> bool:
+        """Whether any of these lines is in it."""
+        return lines is None or (self.last >= lines[0] and self.line <= lines[1])
+
+    def span(self, lines: tuple[int, int] | None) -> tuple[int, int]:
+        """Where these lines begin and end in it, if it `meets` them."""
+        if lines is None:
+            return 0, len(self.text)
+        begin = 0 if self.line >= lines[0] else self._end_of(lines[0] - 1) + 1
+        return begin, len(self.text) if self.last <= lines[1] else self._end_of(lines[1])
+
+    def line_at(self, place: int) -> int:
+        """The number of the line that a place is in."""
+        return self.line + int(np.searchsorted(self._all_ends(), place))
+
+    def _end_of(self, line: int) -> int:
+        return int(self._all_ends()[line - self.line])
+
+    def _all_ends(self) -> npt.NDArray[np.intp]:
         if self._ends is None:
             self._ends = np.flatnonzero(np.frombuffer(self.text, np.uint8) == 10)
-        return int(self._ends[line - self.line])
+        return self._ends
+
+
+class Search:
+    """Looks for the quotes of all passages, block by block."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._open = [one for one in passages if one.looking]
+        quotes = {one.quote for one in self._open if one.quote}
+        self._sieve = Sieve(quotes) if len(quotes) > _MANY else None
+        self._reach = max(map(len, quotes), default=1) - 1
+        self._before = Block(b"", 1)
+
+    def feed(self, block: Block) -> None:
+        """The next block of the source. The end of the ones before is looked at with it, as far back as a
+        quote can reach."""
+        if not self._open:
+            return
+        if self._before.text:
+            block = Block(self._before.text + block.text, self._before.line)
+        here = [one for one in self._open if block.meets(one.lines)]
+        likely: set[bytes] | None = None
+        if self._sieve is not None and len(here) > _MANY:
+            likely = self._sieve.likely(block.text)
+        firsts: dict[bytes, int] = {}
+        for one in here:
+            if likely is None or one.quote in likely:
+                one.look(block, firsts)
+        self._open = [one for one in self._open if one.looking and not one.done(block.last)]
+        rest = max(0, len(block.text) - self._reach)
+        self._before = Block(block.text[rest:], block.line_at(rest))
+
+    def clear(self) -> None:
+        """Let go of what was read."""
+        self._open, self._before = [], Block(b"", 1)
 
 
 class Scan:
@@ -121,7 +172,7 @@ class Scan:
     def __init__(self, passages: Sequence[Passage], *, whole: bool) -> None:
         self.passages = passages
         self.size, self.lines = 0, 0
-        self._whole = whole
+        self._whole, self._search = whole, Search(passages)
         self._hash = hashlib.sha256()
 
     def __enter__(self) -> Scan:
@@ -130,6 +181,7 @@ class Scan:
     def __exit__(self, *_: object) -> None:
         for passage in self.passages:
             passage.clear()
+        self._search.clear()
 
     @property
     def sha256(self) -> str:
@@ -143,11 +195,13 @@ class Scan:
         """
         file.seek(0)
         line, ends_open = 1, False
+        kept = [passage for passage in self.passages if passage.keep and passage.lines is not None]
         for text in self._normal_blocks(file):
             if text:
-                block = _Block(text, line)
-                for passage in self.passages:
-                    passage.feed(block)
+                block = Block(text, line)
+                self._search.feed(block)
+                for passage in kept:
+                    passage.take(block)
                 line, ends_open = block.last, not text.endswith(b"\n")
             if not self._whole and all(passage.done(line) for passage in self.passages):
                 break

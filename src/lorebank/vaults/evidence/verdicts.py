@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Final
 
 from lorebank.vaults.evidence.ports import KeepsVerdicts, Verdicts
@@ -35,11 +36,12 @@ class KeptVerdicts:
             self._keep(key, row)
         return row
 
-    def set_verdict(self, key: str, stamp: str, verdict: str) -> None:
+    def set_verdicts(self, stamp: str, verdicts: Mapping[str, str]) -> None:
         """See `Verdicts`."""
-        self._keep(key, (stamp, verdict))
+        for key, verdict in verdicts.items():
+            self._keep(key, (stamp, verdict))
         if self._below is not None:
-            self._below.set_verdict(key, stamp, verdict)
+            self._below.set_verdicts(stamp, verdicts)
 
     def _keep(self, key: str, row: tuple[str, str]) -> None:
         with self._lock:

@@ -48,7 +48,8 @@ def recover(parts: Parts, *, opening: bool) -> Recovered:
     rows = parts.state.open_journal()
     # A file that a person saved while a put was under way goes back to its place before anything is compared.
     swept = parts.tree.sweep() if opening or rows else 0
-    finished, dropped = [], []
+    finished: list[str] = []
+    dropped: list[str] = []
     for row in rows:
         if row.state == "conflicted":
             raise conflicted(row)

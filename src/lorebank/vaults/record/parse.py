@@ -18,6 +18,7 @@ from lorebank.vaults.record.envelope import Envelope, envelope_of
 from lorebank.vaults.record.frame import Broken, framed
 from lorebank.vaults.record.front import Front, Notes, front_of
 from lorebank.vaults.record.indexing import indexable
+from lorebank.vaults.record.once import once
 from lorebank.vaults.record.ontology import Ontology
 from lorebank.vaults.record.values import Citation, Finding, Parsed, Record
 
@@ -28,6 +29,12 @@ def parse_record(path: str, data: bytes, partition: Partition, ontology: Ontolog
     `path` is relative to the partition. A file without a right envelope, or of another scope, gives no
     record (statements 1.5.49-50); wrong domain data gives a record that is not valid.
     """
+    # The ontology is kept beside the result, so that its id is not given to another one meanwhile.
+    key = ("parse", path, data, partition, id(ontology))
+    return once(key, lambda: (_parsed(path, data, partition, ontology), ontology))[0]
+
+
+def _parsed(path: str, data: bytes, partition: Partition, ontology: Ontology) -> Parsed:
     try:
         front = front_of(framed(data))
     except Broken as exc:

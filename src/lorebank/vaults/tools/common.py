@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from lorebank.clock import Clock, to_datetime
 from lorebank.errors import (
     Conflict,
     InvalidInput,
+    LorebankError,
     NotFound,
     RevisionConflict,
     StoreUnavailable,
@@ -21,9 +23,11 @@ from lorebank.errors import (
 )
 from lorebank.ids import new_uuid
 from lorebank.vaults.record.edit import edit_record
+from lorebank.vaults.record.once import made_before, once, only_here, remembering
 from lorebank.vaults.record.ontology import Ontology
 from lorebank.vaults.record.parse import parse_record
 from lorebank.vaults.record.references import check_references
+from lorebank.vaults.record.render import render_record
 from lorebank.vaults.record.values import (
     FORMAT,
     MAX_DIAGNOSTICS,
@@ -34,8 +38,12 @@ from lorebank.vaults.record.values import (
 )
 from lorebank.vaults.store.values import Draft, Entry, FileChange, Receipt, RecordChange, VaultHandle, View
 from lorebank.vaults.tools import inputs
+from lorebank.vaults.tools.cited import Cited
 
 _TRIES: Final = 3
+_ANYWAY: Final = "work on a large record here and now"
+_LARGE: Final = 100_000
+"""Bytes of a record that takes so long to change that nobody else of the store should wait for it."""
 _NEVER_COMPARED: Final = frozenset({"request_id"})
 
 
@@ -59,19 +67,49 @@ class Saved:
 
 
 def publish(
-    handle: VaultHandle, tool: str, request: Any, request_id: str | None, plan: Callable[[View], Draft]
+    handle: VaultHandle,
+    tool: str,
+    request: Any,
+    request_id: str | None,
+    plan: Callable[[View], Draft],
+    cited: Cited | None = None,
 ) -> dict[str, Any]:
-    """Publish and answer. A file that a person saves in the very moment is looked at once more."""
+    """Publish and answer. A file that a person saves in the very moment is looked at once more.
+
+    What the request cites is checked before the save takes its turn in the store.
+    """
     name = inputs.record_id(request_id, "requestId") if request_id is not None else new_uuid()
     digest = digest_of(tool, request)
-    for _ in range(_TRIES - 1):
-        try:
-            return answer(handle.publish(name, digest, plan))
-        except StoreUnavailable:
-            raise
-        except Unavailable:
-            continue
-    return answer(handle.publish(name, digest, plan))
+    large = cited is not None and cited.many
+    with remembering():
+        for _ in range(_TRIES):
+            try:
+                if handle.grant.may_save and (large or cited is not None):
+                    _ahead(handle, cited, plan if large else None)
+                return answer(handle.publish(name, digest, plan))
+            except StoreUnavailable:
+                raise
+            except _Large:
+                large = True
+            except Unavailable:
+                continue
+        once(_ANYWAY, lambda: True)
+        return answer(handle.publish(name, digest, plan))
+
+
+class _Large(Unavailable):
+    """The record to change is large: the work is done before the save takes its turn, not inside."""
+
+
+def _ahead(handle: VaultHandle, cited: Cited | None, plan: Callable[[View], Draft] | None) -> None:
+    """What takes long, done before the lane. What `plan` makes is remembered; what it refuses is refused by
+    the one that counts."""
+    with handle.reading() as view:
+        if cited is not None:
+            cited.look(view)
+        if plan is not None:
+            with suppress(LorebankError), only_here(_ANYWAY):
+                plan(view)
 
 
 def answer(receipt: Receipt) -> dict[str, Any]:
@@ -88,15 +126,16 @@ def digest_of(tool: str, request: Any) -> str:
 
 
 def moment(clock: Clock) -> str:
-    """Now, as records have it."""
-    return to_datetime(clock()).replace(microsecond=0).isoformat().replace("+00:00", "Z")
+    """Now, as records have it; the same for the whole of a save."""
+    now = once("moment", clock)
+    return to_datetime(now).replace(microsecond=0).isoformat().replace("+00:00", "Z")
 
 
 def envelope(view: View, kind: RecordKind, title: str, now: str) -> dict[str, Any]:
     """The frontmatter that a new record begins with. The scope is the partition's, never a caller's."""
     return {
         "format": FORMAT,
-        "id": new_uuid(),
+        "id": once("id", new_uuid),
         "revision": 1,
         "kind": kind,
         "title": title,
@@ -153,8 +192,20 @@ def changed(
 ) -> tuple[bytes, int]:
     """The file with the changes and its next revision."""
     revision = entry.revision + 1
-    data = edit_record(view.read(entry), {**changes, "revision": revision, "updated_at": now}, body)
-    return data, revision
+    raw, every = view.read(entry), {**changes, "revision": revision, "updated_at": now}
+    key = ("edit", raw, _told_apart(every), body)
+    if len(raw) > _LARGE and not made_before(key) and not made_before(_ANYWAY):
+        raise _Large("the record is large; ask again")
+    return once(key, lambda: edit_record(raw, every, body)), revision
+
+
+def rendered(meta: Mapping[str, Any], body: str) -> bytes:
+    """The file of a new record."""
+    return once(("render", _told_apart(meta), body), lambda: render_record(meta, body))
+
+
+def _told_apart(meta: Mapping[str, Any]) -> str:
+    return json.dumps(meta, default=repr)
 
 
 def findings_of(view: View, path: str) -> tuple[Finding, ...]:

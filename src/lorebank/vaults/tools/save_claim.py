@@ -11,10 +11,8 @@ from typing import Any, Final
 
 from lorebank.clock import Clock
 from lorebank.errors import InvalidInput
-from lorebank.vaults.evidence.citations import check_citations
 from lorebank.vaults.record.edit import REMOVE
 from lorebank.vaults.record.parse import body_of
-from lorebank.vaults.record.render import render_record
 from lorebank.vaults.record.values import Lifecycle, Record
 from lorebank.vaults.store.values import Draft, VaultHandle, View
 from lorebank.vaults.tools import filing, inputs
@@ -28,14 +26,14 @@ from lorebank.vaults.tools.common import (
     findings_of,
     moment,
     publish,
+    rendered,
 )
+from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.inputs import CitationInput
 from lorebank.vaults.tools.remember import source_page
 from lorebank.vaults.tools.retiring import lifecycle_changes
 
 TOOL: Final = "knowledge_save_claim"
-_FIRST_CHECKED: Final = 16
-"""Citations that are checked together first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +64,16 @@ class SaveClaim:
 
 def run(handle: VaultHandle, request: SaveClaim, clock: Clock) -> dict[str, Any]:
     """Make or change the claim. A claim of another revision is `RevisionConflict` with both sides."""
-    plan = create if request.id is None else update
-    return publish(handle, TOOL, request, request.request_id, lambda view: plan(view, request, clock))
+    make = create if request.id is None else update
+    cited = None if request.evidence is None else Cited(request.evidence)
+
+    def plan(view: View) -> Draft:
+        return make(view, request, clock, cited)
+
+    return publish(handle, TOOL, request, request.request_id, plan, cited)
 
 
-def create(view: View, request: SaveClaim, clock: Clock) -> Draft:
+def create(view: View, request: SaveClaim, clock: Clock, cited: Cited | None) -> Draft:
     """A new claim."""
     if request.text is None or request.evidence is None:
         raise InvalidInput("a new claim needs text and evidence; to change a claim send its id")
@@ -81,18 +84,18 @@ def create(view: View, request: SaveClaim, clock: Clock) -> Draft:
     text = inputs.text(request.text, "text", inputs.MAX_TEXT_CHARS).strip("\n")
     title = inputs.title_of(text) if request.title is None else inputs.title(request.title)
     meta = {**envelope(view, "claim", title, moment(clock)), "claim_kind": "fact", "origin": TOOL}
-    given = _given(view, request)
+    given = _given(view, request, cited)
     meta |= {key: value for key, value in given.items() if value is not REMOVE}
     path = filing.record_path(filing.CLAIMS, meta["id"], view.entries)
-    return draft(view, Saved(path, render_record(meta, text), None, 1), "Claim")
+    return draft(view, Saved(path, rendered(meta, text), None, 1), "Claim")
 
 
-def update(view: View, request: SaveClaim, clock: Clock) -> Draft:
+def update(view: View, request: SaveClaim, clock: Clock, cited: Cited | None) -> Draft:
     """The claim with what the request changes."""
     entry, record = existing(view, request.id or "", "claim")
     needed = "" if request.text is None else "to change a claim's text"
     check_revision(view, entry, request.expected_revision, _mine(request), needed=needed)
-    changes = _given(view, request)
+    changes = _given(view, request, cited)
     changes |= lifecycle_changes(view, record, request.lifecycle, request.replaced_by, request.reason)
     body = None
     if request.title is not None:
@@ -139,15 +142,15 @@ def _cited(one: CitationInput) -> dict[str, Any]:
     return {"source": one.source, "lines": one.lines, "quote": one.quote, "attribution": one.attribution}
 
 
-def _given(view: View, request: SaveClaim) -> dict[str, Any]:
+def _given(view: View, request: SaveClaim, cited: Cited | None) -> dict[str, Any]:
     """The keys of frontmatter that the request sets or takes out."""
     changes: dict[str, Any] = {}
     if request.claim_kind is not None:
         if request.claim_kind not in view.ontology.claim_kinds:
             raise InvalidInput(f"claimKind must be one of {', '.join(view.ontology.claim_kinds)}")
         changes["claim_kind"] = request.claim_kind
-    if request.evidence is not None:
-        changes["evidence"] = evidence_meta(view, request.evidence)
+    if cited is not None:
+        changes["evidence"] = cited.meta(view)
     if request.entities is not None:
         changes["entities"] = inputs.ids(request.entities, "entities") or REMOVE
     if request.tags is not None:
@@ -175,20 +178,3 @@ def shared(request: Any) -> dict[str, Any]:
         by = inputs.text(request.attribution, "attribution", inputs.MAX_ATTRIBUTION_CHARS, empty=True).strip()
         changes["attribution"] = by or REMOVE
     return changes
-
-
-def evidence_meta(view: View, given: Sequence[CitationInput]) -> list[dict[str, Any]]:
-    """Citations as frontmatter has them, each checked against its source.
-
-    In growing batches: many that cite one source read it a few times only, and a wrong one near the
-    beginning costs nothing of what stands behind it.
-    """
-    found = inputs.citations(given)
-    begin, size = 0, _FIRST_CHECKED
-    while begin < len(found):
-        batch = found[begin : begin + size]
-        for place, checked in enumerate(check_citations(view, batch, excerpts=False), begin):
-            if checked.verdict.rule is not None:
-                raise InvalidInput(f"evidence.{place}: {checked.verdict.message}")
-        begin, size = begin + size, size * 4
-    return [inputs.citation_meta(one) for one in found]

@@ -10,7 +10,6 @@ from lorebank.clock import Clock
 from lorebank.errors import InvalidInput
 from lorebank.vaults.record.edit import REMOVE
 from lorebank.vaults.record.ontology import Relation
-from lorebank.vaults.record.render import render_record
 from lorebank.vaults.record.values import Lifecycle, Record
 from lorebank.vaults.store.values import Draft, VaultHandle, View
 from lorebank.vaults.tools import filing, inputs
@@ -25,10 +24,12 @@ from lorebank.vaults.tools.common import (
     moment,
     publish,
     relation_named,
+    rendered,
 )
+from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.inputs import CitationInput
 from lorebank.vaults.tools.retiring import lifecycle_changes
-from lorebank.vaults.tools.save_claim import evidence_meta, shared
+from lorebank.vaults.tools.save_claim import shared
 
 TOOL: Final = "knowledge_save_relationship"
 
@@ -59,11 +60,16 @@ class SaveRelationship:
 
 def run(handle: VaultHandle, request: SaveRelationship, clock: Clock) -> dict[str, Any]:
     """Make or change it. One of another revision is `RevisionConflict` with both sides."""
-    plan = create if request.id is None else update
-    return publish(handle, TOOL, request, request.request_id, lambda view: plan(view, request, clock))
+    make = create if request.id is None else update
+    cited = None if request.evidence is None else Cited(request.evidence)
+
+    def plan(view: View) -> Draft:
+        return make(view, request, clock, cited)
+
+    return publish(handle, TOOL, request, request.request_id, plan, cited)
 
 
-def create(view: View, request: SaveRelationship, clock: Clock) -> Draft:
+def create(view: View, request: SaveRelationship, clock: Clock, cited: Cited | None) -> Draft:
     """A new relationship."""
     if (
         request.relation is None
@@ -81,18 +87,18 @@ def create(view: View, request: SaveRelationship, clock: Clock) -> Draft:
     relation = view.ontology.relations[relation_named(view.ontology, request.relation)]
     title = _title(view, relation, request.source, request.target)
     meta = envelope(view, "relationship", title, moment(clock))
-    meta |= {key: value for key, value in _given(view, request, None).items() if value is not REMOVE}
+    meta |= {key: value for key, value in _given(view, request, None, cited).items() if value is not REMOVE}
     path = filing.record_path(filing.RELATIONSHIPS, meta["id"], view.entries)
-    return draft(view, Saved(path, render_record(meta, _text(request) or ""), None, 1), "Relationship")
+    return draft(view, Saved(path, rendered(meta, _text(request) or ""), None, 1), "Relationship")
 
 
-def update(view: View, request: SaveRelationship, clock: Clock) -> Draft:
+def update(view: View, request: SaveRelationship, clock: Clock, cited: Cited | None) -> Draft:
     """The relationship with what the request changes."""
     entry, record = existing(view, request.id or "", "relationship")
     core = (request.relation, request.source, request.target, request.text)
     needed = "" if all(one is None for one in core) else "to change relation, from, to or text"
     check_revision(view, entry, request.expected_revision, _mine(request), needed=needed)
-    changes = _given(view, request, record)
+    changes = _given(view, request, record, cited)
     changes |= lifecycle_changes(view, record, request.lifecycle, request.replaced_by, request.reason)
     body = _text(request)
     if not changes and body is None:
@@ -104,7 +110,9 @@ def update(view: View, request: SaveRelationship, clock: Clock) -> Draft:
     return draft(view, Saved(entry.path, data, entry.sha256, revision, before), "Relationship")
 
 
-def _given(view: View, request: SaveRelationship, record: Record | None) -> dict[str, Any]:
+def _given(
+    view: View, request: SaveRelationship, record: Record | None, cited: Cited | None
+) -> dict[str, Any]:
     """The keys of frontmatter that the request sets or takes out."""
     changes: dict[str, Any] = {}
     if request.relation is not None:
@@ -116,8 +124,8 @@ def _given(view: View, request: SaveRelationship, record: Record | None) -> dict
         changes["title"] = inputs.title(request.title)
     if request.fields is not None:
         changes["fields"] = _fields(view, request, record, changes) or REMOVE
-    if request.evidence is not None:
-        changes["evidence"] = evidence_meta(view, request.evidence)
+    if cited is not None:
+        changes["evidence"] = cited.meta(view)
     return {**changes, **shared(request)}
 
 
