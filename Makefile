@@ -28,11 +28,14 @@ install: $(VENV)/runtime.stamp ## Make .venv with the offline default, weights i
 run: install ## Start the server on 127.0.0.1:8888
 	@$(BIN)/lorebank serve
 
-# Those with server processes mostly wait, so they run beside the others; their output comes at the end.
+# Those with server processes and kills mostly wait, so they run beside the others; their output comes at the
+# end.
+BESIDE := tests/system tests/isolation tests/vault_isolation tests/vault_publish tests/vault_relink
+
 test: $(VENV)/dev.stamp ## Run the tests (12 minutes at most on 2 cores)
-	@log=$$(mktemp); $(BIN)/python -m pytest tests/system >"$$log" 2>&1 & system=$$!; \
-	$(BIN)/python -m pytest --ignore=tests/system; others=$$?; \
-	wait $$system; servers=$$?; cat "$$log"; rm -f "$$log"; exit $$((others || servers))
+	@log=$$(mktemp); $(BIN)/python -m pytest $(BESIDE) >"$$log" 2>&1 & beside=$$!; \
+	$(BIN)/python -m pytest $(BESIDE:%=--ignore=%); others=$$?; \
+	wait $$beside; servers=$$?; cat "$$log"; rm -f "$$log"; exit $$((others || servers))
 
 soak: $(VENV)/dev.stamp ## Run the long crash and load tests
 	$(BIN)/python -m pytest -m soak

@@ -78,8 +78,11 @@ def check_bank_id(value: str, *, max_bytes: int = MAX_ID_BYTES) -> BankId:
 
 def check_agent_id(value: str, field: str) -> str:
     """`value` in NFC as the id of a host's agent: `check_id` with at most 250 bytes, and without `*`, which
-    would be taken for a pattern where policies name agents."""
+    would be taken for a pattern where policies name agents. `.` and `..` are refused: clients take them out
+    of the paths of operators' requests."""
     normal = check_id(value, field, max_bytes=MAX_AGENT_BYTES)
     if "*" in normal:
         raise BadRequest(f"{field} must not contain '*'")
+    if normal in (".", ".."):
+        raise BadRequest(f"{field} must not be '.' or '..', which cannot stand in the path of a request")
     return normal

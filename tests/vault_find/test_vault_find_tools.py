@@ -14,7 +14,7 @@ from lorebank.vaults.find.candidates import KEPT_FOR, Candidates
 from lorebank.vaults.find.fence import TAG
 from lorebank.vaults.find.question import Question
 from lorebank.vaults.record.values import MAX_DIAGNOSTICS
-from lorebank.vaults.tools import get, ontology, recall, recent, search
+from lorebank.vaults.tools import get, ontology, reading, recall, recent, search
 from lorebank.vaults.tools.get import GetAsk
 from lorebank.vaults.tools.ontology import OntologyAsk
 from lorebank.vaults.tools.recall import RecallAsk
@@ -116,7 +116,7 @@ def test_a_file_that_never_rests_is_unavailable(vault: MadeVault, handle: MadeHa
     handle.after_opening = lambda: path.write_bytes(path.read_bytes() + b".") and None  # type: ignore[func-returns-value]
     with pytest.raises(Unavailable):
         got(handle, page)
-    assert handle.views == 3
+    assert handle.views == reading.TRIES
 
 
 @pytest.mark.statement("1.3.32", "1.7.67")

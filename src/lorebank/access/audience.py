@@ -57,3 +57,8 @@ class Partition:
 
 
 PRIVATE = Partition()
+
+
+def run_of_host(host: str, invocation: str) -> str:
+    """The name of a run that only this host has; no run's own name has a control character."""
+    return f"{invocation}\x1f{host}"

@@ -17,7 +17,7 @@ from lorebank.access.actions import (
     OWN_RIGHTS,
     writes,
 )
-from lorebank.access.audience import PRIVATE, Audience, Partition
+from lorebank.access.audience import PRIVATE, Audience, Partition, run_of_host
 from lorebank.access.audit import AuditEvent, Outcome, event_of
 from lorebank.access.grant import Ticket
 from lorebank.access.knowledge import KnowledgeData, KnowledgeFacts, Membership
@@ -127,7 +127,9 @@ class VaultResolver:
     def _check_current(self, audience: Audience) -> None:
         if self.now() >= audience.expires_at:
             raise Unauthenticated("the audience has expired; the host must make a new token")
-        if self.facts.invocation_ended(audience.invocation):
+        run, host = audience.invocation, audience.host
+        names = [run] if host is None else [run, run_of_host(host, run)]
+        if any(self.facts.invocation_ended(name) for name in names):
             raise Forbidden("the invocation that this was asked for has ended")
 
     def _conversation(self, audience: Audience, *, record: bool) -> Partition:

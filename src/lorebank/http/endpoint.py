@@ -136,7 +136,7 @@ class Endpoint:
             return None
         if model.may_be_absent and not body.strip():
             body = b"{}"
-        data = read_json(body, self._serving.limits)
+        data = read_json(body, self._serving.limits, keys_once=model.keys_once)
         exchange.ignored += ignored(model, data)
         return parse(model, data, self._serving.limits)
 

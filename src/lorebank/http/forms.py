@@ -189,7 +189,7 @@ class ReceivedForm:
                 raise refuse("body", (name,), f"exactly one {name} is required", "missing")
         said, file = found["request"][0], found["file"][0]
         said.file.seek(0)
-        data = read_json(said.file.read(self.limits.body_bytes), self.limits)
+        data = read_json(said.file.read(self.limits.body_bytes), self.limits, keys_once=True)
         try:
             request = parse(AttachFileRequest, data, self.limits)
         except InvalidInput as exc:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lorebank.http.binding import Binding, Late, bind
+from typing import Any
+
+from lorebank.http import binding
+from lorebank.http.binding import Binding, Late
 
 KNOWLEDGE = "/v1/lorebank/knowledge"
 TOOLS = f"{KNOWLEDGE}/tools"
@@ -21,6 +24,11 @@ def _saving(model: str) -> Late:
 
 def _operator(model: str) -> Late:
     return Late("knowledge_operator", model)
+
+
+def bind(method: str, path: str, operation: str, *, query: Late | None = None, **more: Any) -> Binding:
+    """A binding that refuses query parameters that it does not know: none chooses an agent or store."""
+    return binding.bind(method, path, operation, query=query or Late("strict", "StrictQuery"), **more)
 
 
 def _tool(name: str, body: Late) -> Binding:

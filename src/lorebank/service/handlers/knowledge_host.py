@@ -29,7 +29,7 @@ def report_knowledge_host(call: Call) -> Wire:
 
 def end_knowledge_invocation(call: Call) -> Wire:
     """The run's work stops at its next check."""
-    call.context.knowledge.host.end_invocation(call.request.invocation)
+    call.context.knowledge.host.end_invocation(call.request.invocation, call.request.host)
     return {"ended": True}
 
 

@@ -47,6 +47,8 @@ class RequestModel(BaseModel):
     not_null: ClassVar[frozenset[str]] = frozenset()
     may_be_absent: ClassVar[bool] = False
     """Whether an empty body counts as an empty object."""
+    keys_once: ClassVar[bool] = False
+    """Whether a key that stands twice in an object of the body is refused."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,12 +20,12 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?|[\[\]{}]', re.DOTALL)
 Loc = tuple[str | int, ...]
 
 
-def read_json(body: bytes, limits: Limits) -> Any:
+def read_json(body: bytes, limits: Limits, *, keys_once: bool = False) -> Any:
     """The JSON value of `body`.
 
     Raises `InvalidInput` (field "body" and below) for text that is no JSON, nesting deeper than the
     limit, NaN and infinities, numbers too large for a double, NUL characters and lone surrogates.
-    A repeated key counts with its last value, as RFC 8259 leaves open.
+    A repeated key counts with its last value, as RFC 8259 leaves open, or is refused (`keys_once`).
     """
     if not body.strip():
         raise _invalid([problem("body", (), "a JSON body is required", "missing")])
@@ -37,7 +38,16 @@ def read_json(body: bytes, limits: Limits) -> Any:
         _check_depth(value, limits.json_depth)
     if b"\\u0000" in body and (found := list(_wrong_values(value))):
         raise _invalid(found)
+    if keys_once:
+        json.loads(body, object_pairs_hook=_once_each, parse_int=str, parse_float=str)
     return value
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        twice, count = Counter(name for name, _ in pairs).most_common(1)[0]
+        message = f"has the key {twice[:100]!r} {count} times in one object; send it once"
+        raise _invalid([problem("body", (), message, "repeated_key")])
 
 
 def _check_depth(value: Any, most: int) -> None:

@@ -10,8 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr, field_validator, model_validator
 
 from lorebank.service.requests.fields import wrong
-from lorebank.service.requests.queries import Query
-from lorebank.service.requests.strict import StrictModel
+from lorebank.service.requests.strict import StrictModel, StrictQuery
 from lorebank.vaults.find.question import Question
 from lorebank.vaults.maintenance.review import ANSWERS
 from lorebank.vaults.record.values import RecordKind
@@ -81,7 +80,7 @@ class Browse:
         return SearchAsk(Question(query=self.query, kinds=kinds, lifecycles=()), self.limit, self.cursor)
 
 
-class BrowseQuery(Query):
+class BrowseQuery(StrictQuery):
     """A page of an agent's private records; with `q` those that it finds, best first."""
 
     q: Annotated[str, Field(max_length=1_000)] = ""
@@ -156,9 +155,10 @@ class HostReportRequest(StrictModel):
 
 
 class EndInvocationRequest(StrictModel):
-    """The run of an agent is over."""
+    """The run of an agent is over. `host` as its tokens have it: several hosts may name runs alike."""
 
     invocation: Annotated[StrictStr, Field(min_length=1, max_length=1_024)]
+    host: Annotated[StrictStr, Field(min_length=1, max_length=512)] | None = None
 
 
 class AnswerReviewRequest(StrictModel):

@@ -6,13 +6,23 @@ passed over.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from lorebank.service.requests.base import RequestModel
+from lorebank.service.requests.queries import Query
 
 
 class StrictModel(RequestModel):
     """A request value of a tool. Fields are `snake_case` here and `camelCase` on the wire."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
+    keys_once: ClassVar[bool] = True
+
+
+class StrictQuery(Query):
+    """Query parameters, and nothing that the operation does not know."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lorebank import clock
+from lorebank.access.audience import run_of_host
 from lorebank.errors import BadRequest, InvalidInput
 from lorebank.ids import check_id
 from lorebank.storage.knowledge_ports import ConversationRow, KnowledgeRegistry
@@ -58,10 +59,13 @@ class Host:
         self._registry.report_host(list(names), list(rows.values()), now)
         return Reported(len(names), len(rows), tuple(sorted(self._registry.host_agents()[1])))
 
-    def end_invocation(self, invocation: str) -> None:
-        """The run is over: its work stops at the next check, and its tokens open nothing any more."""
+    def end_invocation(self, invocation: str, host: str | None = None) -> None:
+        """The run is over: its work stops at the next check, and its tokens open nothing any more. With
+        `host` only the run of that name in tokens of that host, otherwise in all tokens."""
         try:
             name = check_id(invocation, "invocation", max_bytes=1024)
+            if host is not None:
+                name = run_of_host(check_id(host, "host", max_bytes=512), name)
         except BadRequest as exc:
             raise InvalidInput(exc.message, cause=exc) from exc
         self._registry.end_invocation(name, clock.now() + INVOCATION_MEMORY)

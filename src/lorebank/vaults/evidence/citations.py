@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -148,7 +148,7 @@ class _Source:
             if whole is None and (broken := self._broken(scan)) is not None:
                 return _all(citations, self._descriptor, broken)
             settled = {one: known[one] or _verdict(one, wanted[one], scan.lines) for one in known}
-            self._note({one: settled[one] for one in settled if known[one] is None})
+            self._note([(one, verdict) for one, verdict in settled.items() if known[one] is None])
             shown = wanted if excerpts else {}
             return [self._read_back(one, settled[one], shown.get(one)) for one in citations]
 
@@ -157,7 +157,7 @@ class _Source:
         verdict = Verdict()
         if scan.size != self._descriptor.size or scan.sha256 != self._descriptor.sha256:
             verdict = Verdict(CHANGED, "the retained file is not what was retained (its SHA-256 differs)")
-        self._note({None: verdict})
+        self._note([(None, verdict)])
         return None if verdict.rule is None else verdict
 
     def _read_back(self, citation: Citation, verdict: Verdict, passage: Passage | None) -> Checked:
@@ -173,9 +173,9 @@ class _Source:
         row = None if self._kept is None else self._kept.verdict(self._key(citation))
         return None if row is None or row[0] != self._stamp else _decoded(row[1])
 
-    def _note(self, verdicts: Mapping[Citation | None, Verdict] | Mapping[Citation, Verdict]) -> None:
+    def _note(self, verdicts: Sequence[tuple[Citation | None, Verdict]]) -> None:
         if self._kept is not None and self._stamp is not None and verdicts:
-            rows = {self._key(one): json.dumps([v.rule, v.message, v.at]) for one, v in verdicts.items()}
+            rows = {self._key(one): json.dumps([v.rule, v.message, v.at]) for one, v in verdicts}
             self._kept.set_verdicts(self._stamp, rows)
 
     def _key(self, citation: Citation | None) -> str:

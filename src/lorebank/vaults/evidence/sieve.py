@@ -1,8 +1,8 @@
 """Which of many quotes can stand in a block of text at all, found out in one pass over the block.
 
 All short pieces of the block go into a table of bits; a quote some piece of which is not there is not there
-either. Wrong only in one direction: what is let through must still be looked for. Without it the work would be
-quotes times bytes, which is minutes for two thousand quotes of a log of 44 MB.
+either. Wrong only in one direction: what is let through must still be looked for. Without it the work would
+be quotes times bytes, which is minutes for two thousand quotes of a log of 44 MB.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AT_END: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Quotes with pieces of `width` bytes: the places of all pieces in the table, and where each quote's begin."""
+    """Quotes with pieces of `width` bytes: the places of these in the table, and where each one's begin."""
 
     width: int
     quotes: Sequence[bytes]
@@ -49,7 +49,7 @@ class Sieve:
             table = np.zeros(1 << _BITS, np.bool_)
             table[_slots(text, group.width)] = True
             whole = np.logical_and.reduceat(table[group.slots], group.begins)
-            found.update(group.quotes[place] for place in np.flatnonzero(whole))
+            found.update(group.quotes[place] for place in np.flatnonzero(whole).tolist())
         return found
 
 

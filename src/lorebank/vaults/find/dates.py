@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import Final
 
 from lorebank.errors import FieldProblem, InvalidInput
+from lorebank.vaults.record.checks import is_moment
 
 EVER: Final = -math.inf
 ALWAYS: Final = math.inf
 Span = tuple[float, float]
 """First and last second, both inside, seconds since 1970 UTC."""
-_PARTS: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_PARTS: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY: Final = 86_400
 
@@ -33,6 +34,8 @@ def _span(text: str) -> Span | None:
         found = _PARTS.fullmatch(text)
         if found is not None:
             return _calendar_span(*(None if part is None else int(part) for part in found.groups()))
+        if not is_moment(text):
+            return None
         when = datetime.fromisoformat(text)
         aware = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
         second = (aware - _EPOCH).total_seconds()
@@ -57,6 +60,6 @@ def asked(text: str | None, field: str) -> Span | None:
         return None
     found = _span(text.strip())
     if found is None:
-        message = "must be a date: 2026, 2026-11, 2026-11-30, or an ISO 8601 date-time"
+        message = "must be a date: 2026, 2026-11, 2026-11-30 or 2026-11-30T08:30:00Z"
         raise InvalidInput(f"{field} {message}", fields=[FieldProblem(("body", field), message, "date")])
     return found

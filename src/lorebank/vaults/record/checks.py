@@ -9,9 +9,14 @@ from typing import Any, Final
 
 MAX_ID_CHARS: Final = 200
 MAX_TITLE_CHARS: Final = 500
-_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|\+00:00)")
-_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
-_LINES = re.compile(r"([1-9]\d{0,8})(?:\s*-\s*([1-9]\d{0,8}))?")
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|\+00:00)", re.ASCII)
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)?", re.ASCII
+)
+_UNSEEN = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs by their class that show nothing."""
+_LINES = re.compile(r"([1-9]\d{0,8})(?:\s*-\s*([1-9]\d{0,8}))?", re.ASCII)
 
 
 def is_id(value: Any) -> bool:
@@ -22,10 +27,14 @@ def is_id(value: Any) -> bool:
 
 
 def is_title(value: Any) -> bool:
-    """One line of 1 to 500 characters, none of them a control character."""
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TITLE_CHARS:
+    """One line of 1 to 500 characters, none of them a control character, and one at least to be seen."""
+    if not isinstance(value, str) or len(value) > MAX_TITLE_CHARS or not any(map(_seen, value)):
         return False
     return value.isprintable() or not any(unicodedata.category(char) in ("Cc", "Zl", "Zp") for char in value)
+
+
+def _seen(char: str) -> bool:
+    return (char.isalnum() or unicodedata.category(char) not in ("Cf", "Zs")) and char not in _UNSEEN
 
 
 def utc_text(value: Any) -> str | None:
@@ -56,9 +65,15 @@ def date_text(value: Any) -> str | None:
         if parts is not None:
             datetime(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1), tzinfo=UTC)
             return value
-        return value if len(value) > 10 and datetime.fromisoformat(value) else None
+        return value if is_moment(value) and datetime.fromisoformat(value) else None
     except ValueError:
         return None
+
+
+def is_moment(value: str) -> bool:
+    """Whether it is written as a day with a time, with or without its distance from UTC; ISO 8601 knows more
+    forms (weeks, no hyphens), which people take for something else."""
+    return _MOMENT.fullmatch(value) is not None
 
 
 def date_order(value: str) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """The citations of a request: checked before the save has the store's lane, looked up inside of it.
 
-A source may be as long as the disk allows and a claim may cite it as often as it likes, and nobody else of the
-store waits for that. Inside the lane the sources only have to be the files that were checked.
+A source may be as long as the disk allows and a claim may cite it as often as it likes, and nobody else of
+the store waits for that. Inside the lane the sources only have to be the files that were checked.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from lorebank.vaults.record.parse import body_of
 from lorebank.vaults.record.values import Lifecycle, Record
 from lorebank.vaults.store.values import Draft, VaultHandle, View
 from lorebank.vaults.tools import filing, inputs
+from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.common import (
     Saved,
     changed,
@@ -28,7 +29,6 @@ from lorebank.vaults.tools.common import (
     publish,
     rendered,
 )
-from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.inputs import CitationInput
 from lorebank.vaults.tools.remember import source_page
 from lorebank.vaults.tools.retiring import lifecycle_changes

@@ -13,6 +13,7 @@ from lorebank.vaults.record.ontology import Relation
 from lorebank.vaults.record.values import Lifecycle, Record
 from lorebank.vaults.store.values import Draft, VaultHandle, View
 from lorebank.vaults.tools import filing, inputs
+from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.common import (
     Saved,
     changed,
@@ -26,7 +27,6 @@ from lorebank.vaults.tools.common import (
     relation_named,
     rendered,
 )
-from lorebank.vaults.tools.cited import Cited
 from lorebank.vaults.tools.inputs import CitationInput
 from lorebank.vaults.tools.retiring import lifecycle_changes
 from lorebank.vaults.tools.save_claim import shared
