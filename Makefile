@@ -18,7 +18,8 @@ COMPILE := $(BIN)/uv --no-config pip compile pyproject.toml requirements/build.i
 	$(UNNEEDED:%=--no-emit-package %)
 # Byte code is written for what is imported, not for the 60 MB that never are.
 WARM := import httptools, httpx, multipart, onnxruntime, orjson, rich.progress, rich.table, snowballstemmer, \
-	tokenizers, lorebank.bootstrap.build, lorebank.cli.app
+	tokenizers, cronsim, pygit2, pyjson5, ruamel.yaml, lorebank.bootstrap.build, lorebank.cli.app, \
+	lorebank.vaults.store.runtime
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
