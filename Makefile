@@ -31,7 +31,7 @@ run: install ## Start the server on 127.0.0.1:8888
 
 # Those with server processes and kills mostly wait, so they run beside the others; their output comes at the
 # end.
-BESIDE := tests/system tests/isolation tests/vault_isolation tests/vault_publish tests/vault_relink
+BESIDE := tests/system tests/isolation tests/vault_isolation
 
 test: $(VENV)/dev.stamp ## Run the tests (12 minutes at most on 2 cores)
 	@log=$$(mktemp); $(BIN)/python -m pytest $(BESIDE) >"$$log" 2>&1 & beside=$$!; \
