@@ -17,8 +17,6 @@ MAX_ENTRIES = 100_000
 """Filesystem entries in one scan of a partition (seed 000, Limits)."""
 MAX_DEPTH = 8
 """Folders below the partition's root (seed 000, Limits)."""
-MAX_FOLDER_ENTRIES = 500
-"""More in one folder slow git and editors down; lorebank puts no more there (issue 4)."""
 
 
 class FileState(NamedTuple):

@@ -21,8 +21,6 @@ from lorebank.vaults.evidence.verdicts import verdicts_of
 from lorebank.vaults.record.values import Citation, Finding
 from lorebank.vaults.store.values import Descriptor, View
 
-MAX_QUOTE_CHARS: Final = 100_000
-
 # Names of rules (findings carry them).
 SOURCE: Final = "citation_source"
 LINES: Final = "citation_lines"

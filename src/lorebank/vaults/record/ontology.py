@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,3 @@ class Ontology:
         """Whether pages of the type are entities."""
         found = None if type_name is None else self.types.get(type_name)
         return found is not None and found.entity
-
-
-Json = Mapping[str, Any]
